@@ -72,7 +72,7 @@ LAYERS = (
     Layer("distributed/mesh", r"distributed/mesh/", META),
     Layer("distributed/placement", r"distributed/placement/", PURE),
     Layer("distributed/spmd", r"distributed/spmd/", PURE),
-    Layer("distributed/reshard runtime", r"distributed/reshard/(execute|box_exchange_run|reshard_observer|captured_steps|rank_schedule|staging_buffer)\.",
+    Layer("distributed/reshard runtime", r"distributed/reshard/(execute|box_exchange_run|reshard_events|captured_steps|rank_schedule|staging_buffer)\.",
           RUNTIME + ("distributed runtime",)),
     Layer("distributed/reshard plan", r"distributed/reshard/", PURE),
     Layer("distributed/pipeline/schedules", r"distributed/pipeline/schedules/", PURE),

@@ -14,6 +14,8 @@
 #include "phi/common/errors.h"
 #include "phi/common/inexact.h"
 #include "phi/common/process/interruption.h"
+#include "phi/core/rank_context.h"
+#include "phi/core/recorder.h"
 
 namespace phi {
 
@@ -93,7 +95,7 @@ void accumulate(Tensor& sum, Tensor&& more) {
   }
   const Call call(ops::add, attrs(), sum, more);
   add_parts(sum, std::move(more));
-  if (!call.is_recorded()) return;
+  if (!call.is_observed()) return;
   // Outside the mesh no add ran, so `sum` still has its old storage. The captured program needs a
   // new value for the sum.
   if (!has_part(sum)) {
@@ -130,7 +132,7 @@ Tensor without_bytes(const Tensor& x) {
   Tensor out = x.is_dist() ? Tensor(DistTensor(x.meta(), x.dist_attr(), std::move(nothing)))
                            : Tensor(std::move(nothing));
   if (x.requires_grad()) out.set_grad_link(x.grad_link());
-  if (CallRecorder* recorder = CallRecorder::current()) recorder->alias(x, out);
+  if (Recorder* recorder = RankContext::current().recorder()) recorder->alias(x, out);
   return out;
 }
 
@@ -202,7 +204,7 @@ void SavedList::release() {
 template class autograd::Node<Tensor>;
 
 GradNode::GradNode(const char* name) : autograd::Node<Tensor>(name) {
-  if (CallRecorder::current()) [[unlikely]]
+  if (RankContext::current().observers().any_events()) [[unlikely]]
     site_ = std::make_unique<SavedCallSite>(CallSite::current());
 }
 

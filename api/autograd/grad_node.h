@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "api/call/args/args.h"
-#include "api/call/call_recorder.h"
 #include "api/call/call_site.h"
 #include "api/call/grad_mask.h"
 #include "api/tensor/tensor.h"

@@ -1,6 +1,6 @@
 // Call: one call of an operator, for the duration of its generated function. It adds the op's name
 // to errors, adds the attributes to the decision's key, and reports the call to the rank's
-// CallRecorder, if there is one.
+// observers.
 //
 //   Call call(ops::matmul, attrs(transpose_x, transpose_y), x, y);
 //   ... out is made
@@ -12,9 +12,10 @@
 
 #include "api/call/args/args.h"
 #include "api/call/args/attrs.h"
-#include "api/call/call_recorder.h"
+#include "api/call/call_events.h"
 #include "api/call/decision.h"
 #include "phi/common/errors.h"
+#include "phi/core/rank_context.h"
 
 namespace phi {
 
@@ -30,10 +31,9 @@ inline CalledOp as(const OpDef& op, const char* name) { return {op, name}; }
 
 namespace detail {
 template <typename... Args>
-[[gnu::cold, gnu::noinline]] std::unique_ptr<RecordedCall> begin_recorded(CallRecorder& recorder,
-                                                                          const OpDef& op,
+[[gnu::cold, gnu::noinline]] std::unique_ptr<ObservedCall> begin_observed(const OpDef& op,
                                                                           const Args&... args) {
-  return recorder.begin(op, CallSlots::of(args...));
+  return std::make_unique<ObservedCall>(op, CallSlots::of(args...));
 }
 template <typename AttrList>
 [[gnu::cold, gnu::noinline]] const Decision& infer_decision(const DistArgs& args,
@@ -43,9 +43,9 @@ template <typename AttrList>
   return make_decision(args, key, {attributes.list(), attributes.wanted(), dtype});
 }
 template <typename AttrList, typename... Outs>
-[[gnu::cold, gnu::noinline]] void end_recorded(RecordedCall& call, const AttrList& attributes,
-                                               const Outs&... outs) {
-  if (call.is_outermost()) call.set_outputs(attributes.list().values(), CallSlots::of(outs...));
+[[gnu::cold, gnu::noinline]] void report_outputs(const ObservedCall& call,
+                                                 const AttrList& attributes, const Outs&... outs) {
+  call.succeeded(attributes.list().values(), CallSlots::of(outs...));
 }
 }  // namespace detail
 
@@ -56,8 +56,8 @@ class Call {
  public:
   Call(const CalledOp& called, const AttrList& attributes, const Args&... args)
       : scope_(called.name), op_(called.op), attributes_(attributes), args_(args...) {
-    if (CallRecorder* recorder = CallRecorder::current()) [[unlikely]]
-      recorded_ = detail::begin_recorded(*recorder, op_, args...);
+    if (RankContext::current().observers().any_events()) [[unlikely]]
+      observed_ = detail::begin_observed(op_, args...);
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -80,18 +80,17 @@ class Call {
     const Decision& decision =
         found ? *found : detail::infer_decision(args, key, attributes_, dtype);
     if (!decision.computes_here()) detail::count_clipped(op_);
-    if (recorded_) [[unlikely]]
-      recorded_->set_decision(decision);
+    if (observed_) [[unlikely]]
+      observed_->decided(decision);
     return decision;
   }
-  /// Whether a recorder receives this call. A call within another call is part of the outer one and
-  /// is not reported.
-  bool is_recorded() const { return recorded_ && recorded_->is_outermost(); }
-  /// Reports all results of the call to the recorder. Called once, at the end.
+  /// Whether observers receive this call.
+  bool is_observed() const { return observed_ != nullptr; }
+  /// Reports all results of the call to its observers. Called once, at the end.
   template <typename... Outs>
   void set_outputs(const Outs&... outs) const {
-    if (recorded_) [[unlikely]]
-      detail::end_recorded(*recorded_, attributes_, outs...);
+    if (observed_) [[unlikely]]
+      detail::report_outputs(*observed_, attributes_, outs...);
   }
 
  private:
@@ -99,7 +98,7 @@ class Call {
   const OpDef& op_;
   AttrList attributes_;
   std::tuple<const Args&...> args_;
-  std::unique_ptr<RecordedCall> recorded_;  // null without a recorder, which costs a comparison
+  std::unique_ptr<ObservedCall> observed_;  // null without observers, which costs a comparison
 };
 
 }  // namespace phi

@@ -110,8 +110,8 @@ namespace detail {
 inline void count_clipped(const OpDef& op) {
   RankContext& rank = RankContext::current();
   ++rank.counters().ops_clipped;
-  if (Trace* trace = rank.trace()) [[unlikely]]
-    trace->add(TraceKind::kClipped, op.name);
+  if (rank.observers().any_traces()) [[unlikely]]
+    rank.observers().each_trace([&](Trace& trace) { trace.add(TraceKind::kClipped, op.name); });
 }
 }  // namespace detail
 

@@ -1,20 +1,24 @@
 // The rare parts of a launch, and instantiations for the signatures of most operators.
 #include "api/call/launch.h"
 
+#include "api/call/call_events.h"
+
 namespace phi {
 
 void LaunchScope::describe(const detail::KernelArrays& arrays) const {
   const TracedShapes shapes(arrays);
-  span_.event()->detail = rank_.trace()->text(shapes.key(), [&] { return shapes.to_string(); });
+  span_.fill([&](Trace& trace, TraceEvent& event) {
+    event.detail = trace.text(shapes.key(), [&] { return shapes.to_string(); });
+  });
+}
+
+void LaunchScope::report_outputs(const OpDef& op, const detail::KernelArrays& arrays) const {
+  for (const detail::KernelArray& x : arrays) {
+    if (x.is_written) rank_.observers().notify(&Observer::on_output, KernelOutput{op, *x.array});
+  }
 }
 
 namespace detail {
-
-void show_outputs(OutputWatch& watch, const OpDef& op, const KernelArrays& arrays) {
-  for (const KernelArray& x : arrays) {
-    if (x.is_written) watch.wrote(op, *x.array);
-  }
-}
 
 void record_launch(Recorder& recorder, const KernelContext& context, const OpDef& op,
                    DataType dtype, StoredArgs&& args, LaunchStep::LaunchFunction run) {

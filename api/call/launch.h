@@ -11,27 +11,27 @@
 #include "api/call/decision.h"
 #include "api/call/launch_step.h"
 #include "phi/core/device/device.h"
-#include "phi/core/output_watch.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/recorder.h"
 #include "phi/core/trace/trace.h"
 
 namespace phi {
 
-/// The launch of one op on this rank. Counts the launch and, if the rank keeps a trace, adds a
-/// span to it.
+/// The launch of one op on this rank. Counts the launch and adds a span to the rank's traces.
 class LaunchScope {
  public:
   explicit LaunchScope(const OpDef& op) : LaunchScope(RankContext::current(), op) {}
   bool is_dry() const { return rank_.is_dry(); }
-  OutputWatch* output_watch() const { return rank_.output_watch(); }
-  bool is_traced() const { return span_.event() != nullptr; }
-  /// Adds the shapes of these arrays to the trace. Requires is_traced().
+  bool is_observed() const { return rank_.observers().any_events(); }
+  bool is_traced() const { return span_.is_open(); }
+  /// Adds the shapes of these arrays to the traces.
   void describe(const detail::KernelArrays& arrays) const;
+  /// Reports the arrays that the kernel has written to the observers.
+  void report_outputs(const OpDef& op, const detail::KernelArrays& arrays) const;
 
  private:
   LaunchScope(RankContext& rank, const OpDef& op)
-      : rank_(rank), span_(rank.trace(), TraceKind::kOp, op.name) {
+      : rank_(rank), span_(rank, TraceKind::kOp, op.name) {
     ++rank.counters().ops_launched;
   }
 
@@ -43,7 +43,6 @@ namespace detail {
 
 // The rare parts of a launch, which are shared by all signatures (launch.cc).
 
-void show_outputs(OutputWatch& watch, const OpDef& op, const KernelArrays& arrays);
 /// Adds the launch to the program that is being captured, as a step.
 void record_launch(Recorder& recorder, const KernelContext& context, const OpDef& op,
                    DataType dtype, StoredArgs&& args, LaunchStep::LaunchFunction run);
@@ -78,9 +77,8 @@ struct KernelLauncher<KernelSignature<Params...>> {
     try {
       const Device::Work work(device);
       kernel(context, args...);
-      if (OutputWatch* watch = scope.output_watch()) [[unlikely]] {
-        show_outputs(*watch, op, arrays(args...));
-      }
+      if (scope.is_observed()) [[unlikely]]
+        scope.report_outputs(op, arrays(args...));
     } catch (Error& error) {
       name_placeholders(error, op, arrays(args...));
       throw;

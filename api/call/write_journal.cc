@@ -8,7 +8,7 @@
 
 #include "api/call/args/copy_into.h"
 #include "api/call/args/outputs.h"
-#include "api/call/call_recorder.h"
+#include "phi/core/recorder.h"
 #include "phi/core/storage/storage_order.h"
 
 namespace phi {
@@ -39,7 +39,7 @@ Tensor copy_of_value(const Tensor& x) {
 
 // A captured program treats the copy as the same value: it tracks values, not bytes.
 void tell_alike(const Tensor& from, const Tensor& to) {
-  if (CallRecorder* recorder = CallRecorder::current()) recorder->alias(from, to);
+  if (Recorder* recorder = RankContext::current().recorder()) recorder->alias(from, to);
 }
 
 bool shows_same(const Tensor& a, const Tensor& b) {

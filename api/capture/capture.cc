@@ -1,11 +1,13 @@
-// Runs a function on placeholders, in a dry world, with a recording that observes its calls and
+// Runs a function on placeholders, in a dry world, with a recording that receives its calls and
 // steps.
+#include <optional>
+
 #include "api/capture/program.h"
 #include "api/capture/record.h"
 #include "api/capture/stand_in.h"
 #include "distributed/comm/dry/dry_world.h"
 #include "phi/common/errors.h"
-#include "phi/core/rank_context.h"
+#include "phi/core/observer_scope.h"
 
 namespace phi {
 namespace {
@@ -23,9 +25,8 @@ class CaptureWorld {
     generator.set_state({.seed = generator.state().seed});
   }
   ~CaptureWorld() {
+    calls_.reset();
     world_.rank_context().record_steps_to(nullptr);
-    world_.rank_context().observe_calls(nullptr);
-    world_.rank_context().trace_to(nullptr);
   }
   CaptureWorld(const CaptureWorld&) = delete;
   CaptureWorld& operator=(const CaptureWorld&) = delete;
@@ -34,14 +35,14 @@ class CaptureWorld {
     RankContext& context = world_.rank_context();
     auto recording = std::make_shared<ir::Recording>(context.memory(), scans);
     context.record_steps_to(recording.get());
-    context.observe_calls(recording.get());
-    context.trace_to(recording->trace());
+    calls_.emplace(*recording, context);
     return recording;
   }
 
  private:
   distributed::DryWorld world_;
   World::Scope scope_;
+  std::optional<ObserverScope> calls_;
 };
 
 Tensor input_like(const Tensor& x) {

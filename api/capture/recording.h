@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "api/call/call_recorder.h"
+#include "api/call/call_events.h"
 #include "api/capture/buffer_id.h"
 #include "api/capture/ir.h"
 #include "api/tensor/tensor.h"
@@ -110,7 +110,7 @@ struct ScanInterface {
 /// How scan() is captured: as bodies, or unrolled.
 enum class ScanMode : uint8_t { kBodies, kUnrolled };
 
-class Recording final : public Recorder, public CallRecorder {
+class Recording final : public Recorder, public Observer {
  public:
   /// Storages that are allocated under `account` belong to the program.
   Recording(const IntrusivePtr<MemoryAccount>& account, ScanMode scans);
@@ -123,9 +123,13 @@ class Recording final : public Recorder, public CallRecorder {
   // ---- during the capture ----
   void add(std::unique_ptr<Step> step) override;
   void moved(const ShownValue& from, const ShownValue& to) override;
-  std::unique_ptr<RecordedCall> begin(const OpDef& op, const CallSlots& inputs) override;
   void used(const Tensor& x) override;
   void alias(const Tensor& from, const Tensor& to) override;
+  // A call within another call is part of the outer one.
+  void on_call_begin(const CallBegin& event) override;
+  void on_decision(const CallDecision& event) override;
+  void on_call_outputs(const CallOutputs& event) override;
+  void on_call_end(const CallEnd& event) noexcept override;
 
   /// Adds x as an input of the open body (the function's, or that of a scan).
   void add_input(const Tensor& x);
@@ -178,13 +182,12 @@ class Recording final : public Recorder, public CallRecorder {
   uint64_t draws() const { return draws_; }
   /// The trace of the capture. A run copies its ops to the rank's trace, which has an event for
   /// each op that the rank counts, with or without a step.
-  Trace* trace() { return &trace_; }
+  Trace* trace() override { return &trace_; }
   /// Ops after the last step of the program, or of body `number`.
   const TracedOps& trailing_ops() const { return frames_[0]->ops; }
   const TracedOps& trailing_ops(int number) const { return frame(number).ops; }
 
  private:
-  class OperationBuilder;
   struct Key {
     uint64_t storage;
     size_t offset;
@@ -244,6 +247,10 @@ class Recording final : public Recorder, public CallRecorder {
   ValueId sequence_of(const TensorList& elements);
   ValueId element(const Tensor& x, const Element& which);
 
+  void add_output(const Tensor& x);
+  /// The slot of the open call's input that is the same tensor, which an inplace operator wrote to;
+  /// -1: none.
+  int input_of(const Tensor& out) const;
   ValueId add_external(const Tensor& x);
   ValueId add_move(const Tensor& x, ValueId of);
   BufferId buffer_of(const IntrusivePtr<Storage>& storage, Access access, const char* user);
@@ -274,6 +281,8 @@ class Recording final : public Recorder, public CallRecorder {
   std::vector<ProgramBuffer> buffers_;
   std::unordered_map<uint64_t, BufferId> buffer_ids_;  // by storage
   int calls_ = 0;                                      // calls that have begun and not ended
+  Operation operation_;                                // of the outermost of these calls
+  std::vector<const void*> input_handles_;             // of its inputs, by slot
   Counters counted_;
   uint64_t draws_ = 0;
   Trace trace_{std::numeric_limits<size_t>::max()};

@@ -1,7 +1,8 @@
 // The gradient of a move between placements or meshes.
 #include "api/dtensor/move_node.h"
 
-#include "api/call/call_recorder.h"
+#include "phi/core/rank_context.h"
+#include "phi/core/recorder.h"
 
 namespace phi::distributed {
 
@@ -32,7 +33,7 @@ const TensorDistAttr* attr_of_move(const Tensor& x, const ProcessMesh& mesh,
                                    std::span<const Placement> placements) {
   const TensorDistAttr* attr = TensorDistAttr::get(mesh, placements);
   attr->check_fits(x.shape());
-  if (CallRecorder* recorder = CallRecorder::current()) recorder->used(x);
+  if (Recorder* recorder = RankContext::current().recorder()) recorder->used(x);
   return attr;
 }
 

@@ -7,9 +7,9 @@
 #include <cstring>
 
 #include "api/explain/explanation.h"
-#include "api/explain/observer_scope.h"
 #include "distributed/comm/world.h"
 #include "distributed/config_check/config_check.h"
+#include "phi/core/observer_scope.h"
 
 namespace phi {
 

@@ -8,7 +8,7 @@
 #include <exception>
 
 #include "api/call/decision.h"
-#include "api/explain/observer_scope.h"
+#include "api/explain/call_names.h"
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
 #include "phi/common/finite.h"
@@ -44,50 +44,27 @@ std::optional<std::string> nonfinite_in(const DenseTensor& array) {
                      array.meta().to_string());
 }
 
-// An open call and its decision.
-class FirstNonfinite::CallObserver final : public RecordedCall {
- public:
-  explicit CallObserver(FirstNonfinite& watch) : watch_(watch) {
-    watch_.decisions_.push_back(nullptr);
-  }
-  ~CallObserver() override { watch_.decisions_.pop_back(); }
-  CallObserver(const CallObserver&) = delete;
-  CallObserver& operator=(const CallObserver&) = delete;
-
-  bool is_outermost() const override { return false; }  // its outputs are not needed
-  void set_decision(const Decision& decision) override { watch_.decisions_.back() = &decision; }
-  void set_outputs(const std::vector<AttributeValue>&, const CallSlots&) override {}
-
- private:
-  FirstNonfinite& watch_;
-};
-
 FirstNonfinite::FirstNonfinite()
-    : context_(RankContext::current()), start_(now()), outer_(context_.output_watch()) {
-  if (!context_.calls() && !context_.reshard_observer())
-    observers_ = std::make_unique<ObserverScope>(this, nullptr);
-  context_.watch_outputs(this);
-}
+    : context_(RankContext::current()), start_(now()), scope_(*this, context_) {}
 
-FirstNonfinite::~FirstNonfinite() { context_.watch_outputs(outer_); }
+void FirstNonfinite::on_call_begin(const CallBegin&) { decisions_.push_back(nullptr); }
 
-std::unique_ptr<RecordedCall> FirstNonfinite::begin(const OpDef&, const CallSlots&) {
-  return std::make_unique<CallObserver>(*this);
-}
+void FirstNonfinite::on_decision(const CallDecision& event) { decisions_.back() = &event.decision; }
+
+void FirstNonfinite::on_call_end(const CallEnd&) noexcept { decisions_.pop_back(); }
 
 int64_t FirstNonfinite::now() const {
   return context_.counters().ops_launched + context_.counters().ops_clipped;
 }
 
-void FirstNonfinite::wrote(const OpDef& op, const DenseTensor& output) {
-  if (outer_) outer_->wrote(op, output);
+void FirstNonfinite::on_output(const KernelOutput& event) {
   if (finding_.order != std::numeric_limits<int64_t>::max()) return;
-  const auto fault = nonfinite_in(output);
+  const auto fault = nonfinite_in(event.array);
   if (!fault) return;
   const std::string place = current_place();
   finding_.set(now() - start_,
-               fmt::format("{}: its output {}{}{}", op.name, *fault, placements_of(output),
-                           place.empty() ? "" : "; at " + place));
+               fmt::format("{}: its output {}{}{}", event.op.name, *fault,
+                           placements_of(event.array), place.empty() ? "" : "; at " + place));
 }
 
 // " of f32[8,4] [S0] on mesh(tp=2)": the output of the open call whose local part has this shape.

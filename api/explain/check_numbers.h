@@ -7,18 +7,15 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "api/call/call_recorder.h"
-#include "phi/core/output_watch.h"
+#include "api/call/call_events.h"
+#include "phi/core/observer_scope.h"
 
 namespace phi {
-
-class ObserverScope;
 
 /// The finding of one rank, in a form that can be gathered.
 struct Finding {
@@ -38,30 +35,25 @@ std::optional<std::string> nonfinite_in(const DenseTensor& array);
 /// Observes the calling rank during its lifetime and keeps the first output that is not finite.
 /// Every rank passes every operator of the program, clipped ones included, so positions are
 /// comparable between ranks.
-class FirstNonfinite final : public OutputWatch, public CallRecorder {
+class FirstNonfinite final : public Observer {
  public:
   FirstNonfinite();
-  ~FirstNonfinite() override;
-  FirstNonfinite(const FirstNonfinite&) = delete;
-  FirstNonfinite& operator=(const FirstNonfinite&) = delete;
 
-  void wrote(const OpDef& op, const DenseTensor& output) override;
-  std::unique_ptr<RecordedCall> begin(const OpDef& op, const CallSlots& inputs) override;
-  void used(const Tensor&) override {}
-  void alias(const Tensor&, const Tensor&) override {}
+  void on_call_begin(const CallBegin& event) override;
+  void on_decision(const CallDecision& event) override;
+  void on_output(const KernelOutput& event) override;
+  void on_call_end(const CallEnd& event) noexcept override;
   const Finding& finding() const { return finding_; }
 
  private:
-  class CallObserver;
   int64_t now() const;
   std::string placements_of(const DenseTensor& output) const;
 
   RankContext& context_;
   const int64_t start_;
-  OutputWatch* const outer_;
-  std::unique_ptr<ObserverScope> observers_;  // null: another observer is active; no placements
-  std::vector<const Decision*> decisions_;    // of open calls; null: not decided yet
+  std::vector<const Decision*> decisions_;  // of open calls; null: not decided yet
   Finding finding_;
+  const ObserverScope scope_;
 };
 
 /// Runs f once. `step` is the step of the job, for the message; 0: none.

@@ -6,16 +6,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "api/call/call_recorder.h"
+#include "api/call/call_events.h"
 #include "api/call/decision.h"
 #include "api/call/named_call.h"
+#include "api/explain/call_names.h"
 #include "api/explain/explanation_text.h"
-#include "api/explain/observer_scope.h"
 #include "api/tensor/deferred.h"
 #include "distributed/reshard/execute.h"
 #include "phi/autograd/grad_mode.h"
@@ -23,7 +23,7 @@
 #include "phi/common/errors.h"
 #include "phi/common/inexact.h"
 #include "phi/core/device/host_array.h"
-#include "phi/core/rank_context.h"
+#include "phi/core/observer_scope.h"
 
 namespace phi {
 
@@ -116,32 +116,14 @@ Tensor gathered(const Tensor& x, const distributed::ProcessMesh& mesh) {
   return Tensor(whole.local().clone());
 }
 
-class OpsChecker final : public CallRecorder {
+// A distributed call, from its decision to its outputs.
+class CheckedCall {
  public:
-  explicit OpsChecker(const TensorNames& names) : names_(names), observers_(this, nullptr) {}
-
-  std::unique_ptr<RecordedCall> begin(const OpDef& op, const CallSlots& inputs) override;
-  void used(const Tensor&) override {}
-  void alias(const Tensor&, const Tensor&) override {}
-  int64_t checked() const { return checked_; }
-
- private:
-  class CheckedCall;
-
-  const NamesByStorage names_;
-  const ObserverScope observers_;
-  int64_t checked_ = 0;
-};
-
-class OpsChecker::CheckedCall final : public RecordedCall {
- public:
-  CheckedCall(OpsChecker& checker, const OpDef& op, const CallSlots& inputs)
-      : checker_(checker), op_(op), inputs_(inputs) {}
-
-  bool is_outermost() const override { return true; }
+  CheckedCall(const NamesByStorage& names, const OpDef& op, const CallSlots& inputs)
+      : names_(names), op_(op), inputs_(inputs) {}
 
   // At this point the call has not written anything.
-  void set_decision(const Decision& decision) override {
+  void set_decision(const Decision& decision) {
     const SuspendObservers suspended;
     mesh_ = decision.mesh();
     for (size_t i = 0; i < inputs_.tensors.size(); ++i) {
@@ -152,26 +134,26 @@ class OpsChecker::CheckedCall final : public RecordedCall {
             fmt::format("{} {} {} as {}", name_of_slot(op_, inputs_, i), x.meta().to_string(),
                         explanation_text::placements(x.is_dist() ? x.dist_attr() : nullptr),
                         explanation_text::placements(decision.input(i).attr)));
-        const std::string value = checker_.names_.of(array_of(x));
+        const std::string value = names_.of(array_of(x));
         if (!value.empty()) described_.back() += " (" + value + ")";
       }
     }
   }
 
-  void set_outputs(const std::vector<AttributeValue>& attributes,
-                   const CallSlots& outputs) override {
-    if (!mesh_.defined()) return;
+  /// Returns whether this rank compared the outputs.
+  bool check(const std::vector<AttributeValue>& attributes, const CallSlots& outputs) const {
+    if (!mesh_.defined()) return false;
     const SuspendObservers suspended;
     TensorList got;
     for (const Tensor* out : outputs.tensors) got.push_back(whole_output(*out));
-    if (!mesh_.contains(RankContext::current().rank())) return;
+    if (!mesh_.contains(RankContext::current().rank())) return false;
     const TensorList expected = repeated(attributes);
     PHI_CHECK(
         expected.size() == got.size(),
         errors::Internal("[{}] returns {} tensors, but {} when it is repeated in one process.",
                          op_.name, got.size(), expected.size()));
     for (size_t i = 0; i < got.size(); ++i) compare(*outputs.tensors[i], got[i], expected[i], i);
-    ++checker_.checked_;
+    return true;
   }
 
  private:
@@ -251,21 +233,44 @@ class OpsChecker::CheckedCall final : public RecordedCall {
     return where.empty() ? "" : "\n  at " + where;
   }
 
-  OpsChecker& checker_;
+  const NamesByStorage& names_;
   const OpDef& op_;
-  const CallSlots inputs_;
+  const CallSlots& inputs_;
   distributed::ProcessMesh mesh_;  // undefined: not decided
   TensorList whole_;
   std::vector<std::string> described_;
 };
 
-std::unique_ptr<RecordedCall> OpsChecker::begin(const OpDef& op, const CallSlots& inputs) {
-  return std::make_unique<CheckedCall>(*this, op, inputs);
-}
+class OpsChecker final : public Observer {
+ public:
+  explicit OpsChecker(const TensorNames& names) : names_(names), scope_(*this) {}
+
+  void on_call_begin(const CallBegin& event) override {
+    open_calls_.emplace_back(names_, event.op, event.inputs);
+  }
+  void on_decision(const CallDecision& event) override {
+    open_calls_.back().set_decision(event.decision);
+  }
+  void on_call_outputs(const CallOutputs& event) override {
+    if (open_calls_.back().check(event.attributes, event.outputs)) ++checked_;
+  }
+  void on_call_end(const CallEnd&) noexcept override { open_calls_.pop_back(); }
+  int64_t checked() const { return checked_; }
+
+ private:
+  const NamesByStorage names_;
+  std::deque<CheckedCall> open_calls_;  // each nested in the previous one
+  int64_t checked_ = 0;
+  const ObserverScope scope_;
+};
 
 }  // namespace
 
 int64_t check_ops(const std::function<void()>& f, const TensorNames& names) {
+  PHI_CHECK(!RankContext::current().recorder(),
+            errors::PreconditionNotMet(
+                "check_ops is called within a function that is being captured, whose tensors have "
+                "no values; check the function in a call outside of the capture."));
   const OpsChecker checker(names);
   f();
   return checker.checked();

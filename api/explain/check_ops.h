@@ -25,8 +25,8 @@ namespace phi {
 /// Returns  The number of calls that this rank has compared.
 /// Ranks    Every rank that would call f calls it.
 /// Errors   Those of f. Internal, on the rank that finds it, for the first call with other values:
-///          it names op, rank, placements, module and the largest difference. PreconditionNotMet if
-///          calls of this rank are already explained or captured.
+///          it names op, rank, placements, module and the largest difference. PreconditionNotMet
+///          within a function that is being captured.
 int64_t check_ops(const std::function<void()>& f, const TensorNames& names = {});
 
 }  // namespace phi

@@ -28,8 +28,8 @@ using TensorNames = std::vector<std::pair<std::string, Tensor>>;
 ///
 /// Ranks     Every rank that would call f calls it, and gets its own rows.
 /// Captures  A captured program that f runs makes no calls, so it does not appear.
-/// Errors    Those of f; PreconditionNotMet if calls of this rank are already explained or
-/// captured.
+/// Nesting   f may explain or check parts of itself, and may itself be explained or checked.
+/// Errors    Those of f.
 Explanation explain(const std::function<void()>& f, const TensorNames& names = {});
 
 /// Limits on moves. Fields without a value are unlimited.

@@ -11,9 +11,13 @@
 #include "api/call/decision.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
+#include "phi/core/trace/trace.h"
 
 namespace phi {
 
+using distributed::ReshardBegin;
+using distributed::ReshardEnd;
+using distributed::ReshardPhase;
 using distributed::ReshardPlan;
 using distributed::ReshardStep;
 using distributed::TensorDistAttr;
@@ -32,7 +36,7 @@ std::string mesh_dims_of(const ReshardStep& step) {
   return fmt::format("{}", fmt::join(over, ","));
 }
 
-MovedBytes bytes_of(const ReshardObserver::Span& move) {
+MovedBytes bytes_of(const ReshardEnd& move) {
   return {move.bytes_sent, move.bytes_received, move.nanoseconds};
 }
 
@@ -43,9 +47,9 @@ MovedBytes bytes_between(const Counters& before, const Counters& after) {
 }  // namespace
 
 // One call, from its arguments to its outputs.
-class Explainer::CallObserver final : public RecordedCall {
+class Explainer::OpenCall {
  public:
-  CallObserver(Explainer& explainer, const OpDef& op, const CallSlots& inputs)
+  OpenCall(Explainer& explainer, const OpDef& op, const CallSlots& inputs)
       : explainer_(explainer),
         op_(op),
         begin_(inputs.begin),
@@ -57,11 +61,9 @@ class Explainer::CallObserver final : public RecordedCall {
     ExplainedCall& call = explainer.new_call();
     call.op = OpScope::current() ? OpScope::current() : op.name;
     for (size_t i = 0; i < inputs.tensors.size(); ++i) add_input(inputs, i, &call);
-    explainer.open_calls_.push_back(this);
   }
 
-  ~CallObserver() override {
-    explainer_.open_calls_.pop_back();
+  void end() {
     // Failed calls, and the calls on local parts within a distributed call, have no row.
     if (!has_outputs_ || (is_inner_ && !is_distributed_)) {
       explainer_.calls_[row_] = nullptr;
@@ -71,12 +73,8 @@ class Explainer::CallObserver final : public RecordedCall {
       if (row().moves.empty()) explainer_.calls_[row_] = nullptr;
     }
   }
-  CallObserver(const CallObserver&) = delete;
-  CallObserver& operator=(const CallObserver&) = delete;
 
-  bool is_outermost() const override { return true; }
-
-  void set_decision(const Decision& decision) override {
+  void set_decision(const Decision& decision) {
     is_distributed_ = true;
     row().computes_here = decision.computes_here();
     mesh_ = decision.mesh();
@@ -90,8 +88,7 @@ class Explainer::CallObserver final : public RecordedCall {
     }
   }
 
-  void set_outputs(const std::vector<AttributeValue>& attributes,
-                   const CallSlots& outputs) override {
+  void set_outputs(const std::vector<AttributeValue>& attributes, const CallSlots& outputs) {
     has_outputs_ = true;
     for (size_t i = 0; i < outputs.tensors.size(); ++i) {
       const Tensor& x = *outputs.tensors[i];
@@ -179,14 +176,13 @@ class Explainer::CallObserver final : public RecordedCall {
 };
 
 Explainer::Explainer(const TensorNames& names)
-    : context_(RankContext::current()),
-      observers_(this, this, Trace::kDefaultLimit),
-      names_(names),
-      seen_events_(observers_.trace().size()) {
+    : context_(RankContext::current()), names_(names), scope_(*this, context_) {
   explanation_.rank = context_.rank();
   explanation_.world_size = context_.world_size();
   explanation_.is_dry = context_.is_dry();
 }
+
+Explainer::~Explainer() = default;
 
 Explanation Explainer::take() {
   for (auto& call : calls_) {
@@ -196,8 +192,21 @@ Explanation Explainer::take() {
   return std::move(explanation_);
 }
 
-std::unique_ptr<RecordedCall> Explainer::begin(const OpDef& op, const CallSlots& inputs) {
-  return std::make_unique<CallObserver>(*this, op, inputs);
+void Explainer::on_call_begin(const CallBegin& event) {
+  open_calls_.push_back(std::make_unique<OpenCall>(*this, event.op, event.inputs));
+}
+
+void Explainer::on_decision(const CallDecision& event) {
+  open_calls_.back()->set_decision(event.decision);
+}
+
+void Explainer::on_call_outputs(const CallOutputs& event) {
+  open_calls_.back()->set_outputs(event.attributes, event.outputs);
+}
+
+void Explainer::on_call_end(const CallEnd&) noexcept {
+  open_calls_.back()->end();
+  open_calls_.pop_back();
 }
 
 ExplainedCall& Explainer::new_call() {
@@ -207,32 +216,14 @@ ExplainedCall& Explainer::new_call() {
 }
 
 // Sets the current module, file, line and action of a call.
-void Explainer::place(ExplainedCall* call) {
+void Explainer::place(ExplainedCall* call) const {
   const CallSite& site = CallSite::current();
   if (site.module) call->module = site.module;
   if (site.file) call->file = site.file;
   call->line = site.line;
-  follow_actions();
-  if (!actions_.empty()) {
-    const TraceEvent& action = *actions_.back();
-    call->action = action.detail ? action.detail : action.name;
-  }
-  call->micro_batch = observers_.trace().work().micro_batch;
-  call->chunk = observers_.trace().work().chunk;
-}
-
-// Updates the stack of open actions from new events of the trace.
-void Explainer::follow_actions() {
-  const Trace& trace = observers_.trace();
-  for (; seen_events_ < trace.size(); ++seen_events_) {
-    const TraceEvent& event = trace[seen_events_];
-    const bool is_action =
-        event.kind == TraceKind::kAction || event.kind == TraceKind::kClippedAction;
-    if (is_action) actions_.push_back(&event);
-  }
-  std::erase_if(actions_, [](const TraceEvent* action) {
-    return action->duration_ns != TraceEvent::kUnfinished;
-  });
+  if (const char* action = context_.action()) call->action = action;
+  call->micro_batch = context_.work().micro_batch;
+  call->chunk = context_.work().chunk;
 }
 
 // Cached: equal layers make equal calls.
@@ -254,12 +245,14 @@ Reasons Explainer::reasons_for(const DistributedCall& call) {
 // ---- reshards ----
 
 // A move belongs to the innermost open call; without one it is a row of its own.
-void Explainer::on_begin(const ReshardPlan& plan, const DenseTensor& local) {
+void Explainer::on_reshard_begin(const ReshardBegin& event) {
+  if (event.phase != ReshardPhase::kWhole) return;
+  const ReshardPlan& plan = event.plan;
   ExplainedMove move;
   move.meta = {plan.shape, plan.dtype};
   move.from = plan.src;
   move.to = plan.dst;
-  move.value = names_.of(local);
+  move.value = names_.of(*event.local);
   steps_.clear();
   if (open_calls_.empty()) {
     open_row_ = calls_.size();
@@ -280,21 +273,21 @@ void Explainer::on_begin(const ReshardPlan& plan, const DenseTensor& local) {
   open_move_ = std::move(move);
 }
 
-void Explainer::on_end(const Span& move) {
+void Explainer::on_reshard_end(const ReshardEnd& move) noexcept {
   switch (move.phase) {
-    case Span::Phase::kStep: {
+    case ReshardPhase::kStep: {
       const ReshardStep& step = move.plan.steps[move.step];
       steps_.push_back({std::string(name_of(step.kind)), mesh_dims_of(step), bytes_of(move)});
       break;
     }
-    case Span::Phase::kWhole:
+    case ReshardPhase::kWhole:
       return end_whole(move);
-    case Span::Phase::kFinish:
+    case ReshardPhase::kFinish:
       return end_finish(move);
   }
 }
 
-void Explainer::end_whole(const Span& move) {
+void Explainer::end_whole(const ReshardEnd& move) {
   ExplainedCall& call = *calls_[open_row_];
   open_move_->steps = std::exchange(steps_, {});
   open_move_->bytes = bytes_of(move);
@@ -309,7 +302,7 @@ void Explainer::end_whole(const Span& move) {
 }
 
 // Transfers of one plan finish in the order in which they started.
-void Explainer::end_finish(const Span& move) {
+void Explainer::end_finish(const ReshardEnd& move) {
   const auto begun = std::ranges::find(under_way_, &move.plan, &UnderWay::plan);
   const auto steps = std::exchange(steps_, {});
   if (begun == under_way_.end()) return;  // started before the rank was observed

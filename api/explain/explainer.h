@@ -7,34 +7,35 @@
 #include <unordered_map>
 #include <vector>
 
-#include "api/call/call_recorder.h"
+#include "api/call/call_events.h"
+#include "api/explain/call_names.h"
 #include "api/explain/explain.h"
 #include "api/explain/explanation.h"
-#include "api/explain/observer_scope.h"
 #include "api/explain/reasons.h"
-#include "distributed/reshard/reshard_observer.h"
-#include "phi/core/trace/trace.h"
+#include "distributed/reshard/reshard_events.h"
+#include "phi/core/observer_scope.h"
 
 namespace phi {
 
-class Explainer final : public CallRecorder, public ReshardObserver {
+class Explainer final : public Observer {
  public:
   /// Observes the calling rank during its lifetime.
-  /// Errors: PreconditionNotMet if the rank has an observer already.
   explicit Explainer(const TensorNames& names);
+  ~Explainer() override;
   Explainer(const Explainer&) = delete;
   Explainer& operator=(const Explainer&) = delete;
 
   Explanation take();
 
-  std::unique_ptr<RecordedCall> begin(const OpDef& op, const CallSlots& inputs) override;
-  void used(const Tensor&) override {}
-  void alias(const Tensor&, const Tensor&) override {}
-  void on_begin(const distributed::ReshardPlan& plan, const DenseTensor& local) override;
-  void on_end(const Span& move) override;
+  void on_call_begin(const CallBegin& event) override;
+  void on_decision(const CallDecision& event) override;
+  void on_call_outputs(const CallOutputs& event) override;
+  void on_call_end(const CallEnd& event) noexcept override;
+  void on_reshard_begin(const distributed::ReshardBegin& event) override;
+  void on_reshard_end(const distributed::ReshardEnd& event) noexcept override;
 
  private:
-  class CallObserver;
+  class OpenCall;
   // A reshard whose transfer to another mesh has not finished.
   struct UnderWay {
     const distributed::ReshardPlan* plan;
@@ -43,25 +44,22 @@ class Explainer final : public CallRecorder, public ReshardObserver {
   };
 
   ExplainedCall& new_call();
-  void end_whole(const Span& move);
-  void end_finish(const Span& move);
-  void place(ExplainedCall* call);
-  void follow_actions();
+  void end_whole(const distributed::ReshardEnd& move);
+  void end_finish(const distributed::ReshardEnd& move);
+  void place(ExplainedCall* call) const;
   Reasons reasons_for(const DistributedCall& call);
 
   RankContext& context_;
-  const ObserverScope observers_;
   const NamesByStorage names_;
-  size_t seen_events_ = 0;
-  std::vector<const TraceEvent*> actions_;  // open actions, each nested in the previous one
   Explanation explanation_;
   std::vector<std::unique_ptr<ExplainedCall>> calls_;
-  std::vector<CallObserver*> open_calls_;
+  std::vector<std::unique_ptr<OpenCall>> open_calls_;  // each nested in the previous one
   std::optional<ExplainedMove> open_move_;
   size_t open_row_ = 0;  // index of its row
   std::vector<UnderWay> under_way_;
   std::vector<ExplainedMove::MoveStep> steps_;  // of the reshard in progress
   std::unordered_map<std::string, Reasons> known_reasons_;
+  const ObserverScope scope_;
 };
 
 }  // namespace phi

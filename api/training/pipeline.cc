@@ -48,7 +48,7 @@ class ScheduleRun {
   Tensor run() {
     for (const ScheduleStep& step : program_.order()) {
       const int chunk = schedule_.virtual_stage(step.stage, step.action.chunk);
-      const TraceWorkScope work(RankContext::current().trace(), step.action.micro_batch, chunk);
+      const RankWorkScope work(RankContext::current(), step.action.micro_batch, chunk);
       switch (step.kind) {
         case ScheduleStep::kAction:
           act(step.action, chunk);
@@ -170,7 +170,7 @@ Tensor run_forward(PipelineModel& model, int64_t micro_batches) {
   for (int64_t i = 0; i < micro_batches; ++i) {
     Tensor x;
     for (int chunk = 0; chunk < model.num_chunks(); ++chunk) {
-      const TraceWorkScope work(RankContext::current().trace(), i, chunk);
+      const RankWorkScope work(RankContext::current(), i, chunk);
       TracedAction traced('F', i, "forward");
       if (chunk > 0) {
         const auto* attr = model.input_attr(chunk, x);

@@ -27,7 +27,6 @@
 namespace phi {
 class LaunchGraph;
 class RankContext;
-class Trace;
 }  // namespace phi
 
 namespace phi::distributed {
@@ -135,7 +134,7 @@ class Communicator {
   void poll(size_t most);
   void end(Transfer::State& transfer);
   void end_failed(Transfer::State& transfer);
-  void show_flight(const Transfer::State& transfer, Trace& trace);
+  void report_arrival(const Transfer::State& transfer);
 
   World& world_;
   const uint64_t id_;

@@ -67,7 +67,7 @@ struct Group::PartSlice {
   int64_t size_in(int64_t i) const { return std::clamp<int64_t>(counts[i] - begin, 0, length); }
 };
 
-// One call: numbers it, logs it, and notifies the world and the trace of its begin and end.
+// One call: numbers it, logs it, and notifies the world and the traces of its begin and end.
 class Group::CallScope {
  public:
   /// `what` contains op, bytes and the values that all members must agree on.
@@ -75,8 +75,7 @@ class Group::CallScope {
       : group_(group),
         state_(state),
         call_(what),
-        trace_(group.communicator_.rank_context().trace()),
-        span_(trace_, TraceKind::kCall, name_of(what.op).data()) {
+        span_(group.communicator_.rank_context(), TraceKind::kCall, name_of(what.op).data()) {
     group.communicator_.transport().check_not_forked(name_of(what.op));
     call_.group = &group;
     call_.sequence = ++group.calls_;
@@ -97,30 +96,34 @@ class Group::CallScope {
     if (world.strict_collectives()) group.compare(call_);
     group.call_ = &call_;
     yield_point("group.call.begun");
-    if (!span_.event()) return;
+    if (!span_.is_open()) return;
     before_ = world.rank_context().counters();
-    describe(call_, *trace_, span_.event());
+    span_.fill([&](Trace& trace, TraceEvent& event) { describe(call_, trace, &event); });
   }
   ~CallScope() {
     group_.call_ = nullptr;
-    if (!span_.event()) return;
     const Counters& counters = group_.communicator_.rank_context().counters();
-    span_.event()->bytes_sent = counters.bytes_sent - before_.bytes_sent;
-    span_.event()->bytes_received = counters.bytes_received - before_.bytes_received;
+    span_.fill([&](Trace&, TraceEvent& event) {
+      event.bytes_sent = counters.bytes_sent - before_.bytes_sent;
+      event.bytes_received = counters.bytes_received - before_.bytes_received;
+    });
   }
 
-  /// Adds arrows to the trace: sends before the messages are posted, receives when they have
+  /// Adds arrows to the traces: sends before the messages are posted, receives when they have
   /// arrived.
   void show_messages() {
-    if (!span_.event()) return;
+    if (!span_.is_open()) return;
     const int64_t rank = group_.communicator_.rank();
     const auto sends = arrows_from(rank, call_, group_.remote_sends_);
     arriving_ = arrows_to(rank, call_, group_.remote_recvs_);
-    describe(sends, arriving_, span_.event());
-    add_ends(sends, TraceKind::kSend, call_, *trace_);
+    span_.fill([&](Trace& trace, TraceEvent& event) {
+      describe(sends, arriving_, &event);
+      add_ends(sends, TraceKind::kSend, call_, trace);
+    });
   }
   void show_arrival() {
-    if (span_.event()) add_ends(arriving_, TraceKind::kReceive, call_, *trace_);
+    span_.fill(
+        [&](Trace& trace, TraceEvent&) { add_ends(arriving_, TraceKind::kReceive, call_, trace); });
   }
 
   /// Ends a started call that has no messages.
@@ -139,7 +142,6 @@ class Group::CallScope {
   Group& group_;
   const CallState state_;
   CollectiveCall call_;
-  Trace* const trace_;
   TraceScope span_;
   Counters before_;
   std::vector<Arrow> arriving_;

@@ -34,11 +34,12 @@ void describe(std::span<const Arrow> sends, std::span<const Arrow> recvs, TraceE
 void add_ends(std::span<const Arrow> arrows, TraceKind kind, const CollectiveCall& call,
               Trace& trace);
 
-/// A transfer whose start is in the trace.
-struct TracedTransfer {
+/// A transfer that had observers at its start.
+struct ObservedTransfer {
+  Observers::Audience audience;
   std::vector<Arrow> sends;
   std::vector<Arrow> recvs;
-  TraceWork work;
+  RankWork work;
   int64_t start_ns = 0;
 };
 

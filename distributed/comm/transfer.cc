@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "distributed/comm/traced_messages.h"
@@ -20,8 +21,9 @@ struct Transfer::State {
   std::unique_ptr<Messages> messages;  // null: completed
   std::shared_ptr<const void> buffers;
   std::exception_ptr error = nullptr;
-  bool told = false;                                       // whether the error has been reported
-  std::unique_ptr<const TracedTransfer> traced = nullptr;  // until the transfer has been waited for
+  bool told = false;  // whether the error has been reported
+  // Until the transfer has been waited for; null: the rank had no observers at its start.
+  std::unique_ptr<const ObservedTransfer> observed = nullptr;
 };
 
 bool Transfer::done() const {
@@ -30,16 +32,21 @@ bool Transfer::done() const {
 
 void Transfer::wait() const {
   if (!state_) return;
-  Trace* const trace = state_->traced ? state_->communicator.rank_context().trace() : nullptr;
-  const TraceScope span(trace, TraceKind::kCall, "wait");
-  if (span.event()) describe(state_->call, *trace, span.event());
+  std::optional<TraceScope> span;
+  if (state_->observed) {
+    span.emplace(state_->communicator.rank_context(), TraceKind::kCall, "wait");
+    span->fill([&](Trace& trace, TraceEvent& event) { describe(state_->call, trace, &event); });
+  }
   if (state_->messages) state_->communicator.wait_for(*state_);
   if (state_->error) {
     state_->told = true;
     std::rethrow_exception(state_->error);
   }
-  if (trace) add_ends(state_->traced->recvs, TraceKind::kReceive, state_->call, *trace);
-  state_->traced = nullptr;
+  if (!span) return;
+  span->fill([&](Trace& trace, TraceEvent&) {
+    add_ends(state_->observed->recvs, TraceKind::kReceive, state_->call, trace);
+  });
+  state_->observed = nullptr;
 }
 
 Transfer Communicator::start(const CollectiveCall& call, std::span<const Send> sends,
@@ -49,10 +56,11 @@ Transfer Communicator::start(const CollectiveCall& call, std::span<const Send> s
   yield_point("world.start.posted");
   transfers_.push_back(std::make_shared<Transfer::State>(
       Transfer::State{*this, call, std::move(messages), std::move(buffers)}));
-  if (const Trace* trace = rank_context().trace()) [[unlikely]] {
-    transfers_.back()->traced = std::make_unique<const TracedTransfer>(
-        TracedTransfer{arrows_from(rank(), call, sends), arrows_to(rank(), call, recvs),
-                       trace->work(), Trace::now_ns()});
+  const Observers& observers = rank_context().observers();
+  if (observers.any()) [[unlikely]] {
+    transfers_.back()->observed = std::make_unique<const ObservedTransfer>(
+        ObservedTransfer{observers.audience(), arrows_from(rank(), call, sends),
+                         arrows_to(rank(), call, recvs), rank_context().work(), Trace::now_ns()});
   }
   return Transfer(transfers_.back());
 }
@@ -87,18 +95,24 @@ void Communicator::end(Transfer::State& transfer) {
   transport().note(transfer.call, CallState::kFinished);
   yield_point("world.end.over");
   transfer.buffers.reset();
-  if (transfer.traced && rank_context().trace()) show_flight(transfer, *rank_context().trace());
+  if (transfer.observed) [[unlikely]]
+    report_arrival(transfer);
 }
 
-void Communicator::show_flight(const Transfer::State& transfer, Trace& trace) {
-  const TracedTransfer& traced = *transfer.traced;
-  TraceEvent* const event = trace.add(TraceKind::kInFlight, "");
-  if (!event) return;
-  describe(transfer.call, trace, event);
-  describe(traced.sends, traced.recvs, event);
-  event->work = traced.work;
-  event->duration_ns = event->start_ns - traced.start_ns;
-  event->start_ns = traced.start_ns;
+void Communicator::report_arrival(const Transfer::State& transfer) {
+  const ObservedTransfer& observed = *transfer.observed;
+  const Observers& observers = rank_context().observers();
+  observers.each_trace(observed.audience, [&](Trace& trace) {
+    TraceEvent* const event = trace.add(TraceKind::kInFlight, "");
+    if (!event) return;
+    describe(transfer.call, trace, event);
+    describe(observed.sends, observed.recvs, event);
+    event->work = observed.work;
+    event->duration_ns = event->start_ns - observed.start_ns;
+    event->start_ns = observed.start_ns;
+  });
+  observers.end(observed.audience, &Observer::on_transfer_end,
+                TransferEnd{transfer.call, Trace::now_ns() - observed.start_ns});
 }
 
 void Communicator::end_failed(Transfer::State& transfer) {

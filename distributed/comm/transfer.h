@@ -9,9 +9,18 @@
 // wait(). A rank that computes for long delays its peers, but does not block them for ever.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 namespace phi::distributed {
+
+struct CollectiveCall;
+
+/// Event: the messages of a started transfer have arrived. See phi/core/observer.h.
+struct TransferEnd {
+  const CollectiveCall& call;  // valid during the notification
+  int64_t nanoseconds;         // since its start
+};
 
 /// A handle; copies refer to the same transfer. Dropping it changes nothing: the communicator
 /// completes the transfer and keeps the buffers until then. Use it on the thread of its rank.

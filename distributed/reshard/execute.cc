@@ -12,7 +12,7 @@
 #include "distributed/reshard/captured_steps.h"
 #include "distributed/reshard/plan.h"
 #include "distributed/reshard/rank_schedule.h"
-#include "distributed/reshard/reshard_observer.h"
+#include "distributed/reshard/reshard_events.h"
 #include "phi/common/errors.h"
 #include "phi/common/inline_vector.h"
 #include "phi/common/process/yield_point.h"
@@ -127,46 +127,59 @@ bool changes_nothing(const StepSchedule& schedule, const ReshardStep& step) {
          step.reduce != ReduceKind::kAny && step.reduce != ReduceKind::kAll;
 }
 
-// Reports a reshard, or one step of its plan, to the trace and to a ReshardObserver, with the bytes
+// Reports a reshard, or one step of its plan, to the observers and their traces, with the bytes
 // that this rank sends and receives in it.
-class TracedReshard {
+class ObservedReshard {
  public:
-  TracedReshard(Communicator& communicator, const char* name, const ReshardPlan& plan,
-                ReshardObserver::Span::Phase phase)
-      : TracedReshard(communicator, name, plan, phase, plan.steps.size()) {}
-  TracedReshard(Communicator& communicator, const ReshardPlan& plan, size_t step)
-      : TracedReshard(communicator, name_of(plan.steps[step].kind).data(), plan,
-                      ReshardObserver::Span::Phase::kStep, step) {}
-  ~TracedReshard() {
-    TraceEvent* const event = span_.event();
-    if (!event && !observer_) return;
-    const int64_t sent = rank_.counters().bytes_sent - before_.bytes_sent;
-    const int64_t received = rank_.counters().bytes_received - before_.bytes_received;
-    if (observer_)
-      observer_->on_end({plan_, phase_, step_, Trace::now_ns() - start_ns_, sent, received});
-    if (!event) return;
-    event->bytes_sent = sent;
-    event->bytes_received = received;
+  ObservedReshard(Communicator& communicator, const char* name, const ReshardPlan& plan,
+                  ReshardPhase phase, const DenseTensor* local = nullptr)
+      : ObservedReshard(communicator, name, {plan, phase, plan.steps.size(), local}) {}
+  ObservedReshard(Communicator& communicator, const ReshardPlan& plan, size_t step)
+      : ObservedReshard(communicator, name_of(plan.steps[step].kind).data(),
+                        {plan, ReshardPhase::kStep, step, nullptr}) {}
+  ~ObservedReshard() {
+    if (is_observed_) [[unlikely]]
+      end();
   }
-  TracedReshard(const TracedReshard&) = delete;
-  TracedReshard& operator=(const TracedReshard&) = delete;
+  ObservedReshard(const ObservedReshard&) = delete;
+  ObservedReshard& operator=(const ObservedReshard&) = delete;
 
  private:
-  // `step` == plan.steps.size(): the whole plan.
-  TracedReshard(Communicator& communicator, const char* name, const ReshardPlan& plan,
-                ReshardObserver::Span::Phase phase, size_t step)
+  ObservedReshard(Communicator& communicator, const char* name, const ReshardBegin& begun)
       : rank_(communicator.rank_context()),
-        plan_(plan),
-        phase_(phase),
-        step_(step),
-        span_(rank_.trace(), TraceKind::kReshard, name),
-        observer_(rank_.reshard_observer()) {
-    if (span_.event()) describe(plan, step);
-    if (!span_.event() && !observer_) return;
+        begun_(begun),
+        is_observed_(rank_.observers().any()),
+        span_(rank_, TraceKind::kReshard, name) {
+    if (is_observed_) [[unlikely]]
+      begin();
+  }
+  void begin() {
     before_ = rank_.counters();
     start_ns_ = Trace::now_ns();
+    if (span_.is_open()) describe();
+    audience_ = rank_.observers().begin(&Observer::on_reshard_begin, begun_,
+                                        &Observer::on_reshard_end, ended());
   }
-  void describe(const ReshardPlan& plan, size_t step) {
+  void end() const {
+    const ReshardEnd event = ended();
+    span_.fill([&](Trace&, TraceEvent& span) {
+      span.bytes_sent = event.bytes_sent;
+      span.bytes_received = event.bytes_received;
+    });
+    rank_.observers().end(audience_, &Observer::on_reshard_end, event);
+  }
+  ReshardEnd ended() const {
+    const Counters& now = rank_.counters();
+    return {begun_.plan,
+            begun_.phase,
+            begun_.step,
+            Trace::now_ns() - start_ns_,
+            now.bytes_sent - before_.bytes_sent,
+            now.bytes_received - before_.bytes_received};
+  }
+  void describe() const {
+    const ReshardPlan& plan = begun_.plan;
+    const size_t step = begun_.step;
     InlineVector<int64_t, kMaxNdim + 4> key;
     key.push_back(reinterpret_cast<intptr_t>(plan.src));
     key.push_back(reinterpret_cast<intptr_t>(plan.dst));
@@ -175,20 +188,21 @@ class TracedReshard {
     for (const int64_t extent : plan.shape) key.push_back(extent);
     const std::string_view bytes(reinterpret_cast<const char*>(key.data()),
                                  key.size() * sizeof(int64_t));
-    span_.event()->detail = rank_.trace()->text(bytes, [&] {
-      if (step < plan.steps.size()) return plan.steps[step].to_string();
-      return fmt::format("{} {} -> {}", TensorMeta{plan.shape, plan.dtype}.to_string(),
-                         plan.src->to_string(), plan.dst->to_string());
+    span_.fill([&](Trace& trace, TraceEvent& event) {
+      event.detail = trace.text(bytes, [&] {
+        if (step < plan.steps.size()) return plan.steps[step].to_string();
+        return fmt::format("{} {} -> {}", TensorMeta{plan.shape, plan.dtype}.to_string(),
+                           plan.src->to_string(), plan.dst->to_string());
+      });
+      event.caller = OpScope::current();
     });
-    span_.event()->caller = OpScope::current();
   }
 
   RankContext& rank_;
-  const ReshardPlan& plan_;
-  const ReshardObserver::Span::Phase phase_;
-  const size_t step_;
+  const ReshardBegin begun_;
+  const bool is_observed_;
   TraceScope span_;
-  ReshardObserver* const observer_;
+  Observers::Audience audience_;
   Counters before_;
   int64_t start_ns_ = 0;
 };
@@ -231,7 +245,7 @@ Transfer PendingReshard::Steps::run(Communicator& communicator) {
     if (!participates_in(at)) continue;
     const DenseTensor target = into.defined() && !participates_from(next) ? into : DenseTensor();
     ++communicator.rank_context().counters().reshard_steps;
-    const TracedReshard traced(communicator, *schedule->plan, at);
+    const ObservedReshard observed(communicator, *schedule->plan, at);
     if (step.kind == ReshardStep::Kind::kAllReduce) {
       local = all_reduced(communicator, move, step, local, target);
     } else if (step.kind == ReshardStep::Kind::kFillPartial) {
@@ -265,9 +279,8 @@ PendingReshard PendingReshard::begin(const DistTensor& src, const TensorDistAttr
   const bool in_dst = dst->mesh().contains(communicator.rank());
   pending.result_ = DistTensor::clipped(src.meta(), dst, place, OpScope::current());
   if (!in_src && !in_dst) return pending;
-  const TracedReshard traced(communicator, "reshard", *plan, ReshardObserver::Span::Phase::kWhole);
-  if (ReshardObserver* observer = communicator.rank_context().reshard_observer()) [[unlikely]]
-    observer->on_begin(*plan, src.local());
+  const ObservedReshard observed(communicator, "reshard", *plan, ReshardPhase::kWhole,
+                                 &src.local());
   auto steps = std::make_unique<PendingReshard::Steps>(
       PendingReshard::Steps{schedule_of(plan, communicator), src.meta(), place, into, from});
   pending.participates_ = steps->participates_from(0);
@@ -309,8 +322,8 @@ DistTensor PendingReshard::wait() {
                                  "or was waited for before; keep the tensor that wait() returns."));
   while (rest_ && rest_->in_flight) {
     Communicator& communicator = World::current().communicator(rest_->place);
-    const TracedReshard traced(communicator, "finish reshard", *rest_->schedule->plan,
-                               ReshardObserver::Span::Phase::kFinish);
+    const ObservedReshard observed(communicator, "finish reshard", *rest_->schedule->plan,
+                                   ReshardPhase::kFinish);
     transfer_.wait();
     yield_point("reshard.wait.arrived");
     rest_->complete_in_flight();

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "phi/core/generator.h"
+#include "phi/core/observers.h"
 #include "phi/core/storage/memory_account.h"
 #include "phi/core/storage/tier.h"
 
@@ -37,11 +38,14 @@ struct Counters {
 /// kDry: a dry run: tensors have no bytes, and kernels are counted and do not run.
 enum class Execution : uint8_t { kReal, kDry };
 
-class Trace;
+/// The part of a job that a rank works on. -1: none.
+struct RankWork {
+  int32_t step = -1;
+  int32_t micro_batch = -1;
+  int32_t chunk = -1;  // pipeline chunk, counted from the start of the model
+};
+
 class Recorder;
-class CallRecorder;
-class ReshardObserver;
-class OutputWatch;
 
 class RankContext {
  public:
@@ -79,24 +83,20 @@ class RankContext {
   bool deferred_transfer() const { return deferred_transfer_; }
   void set_deferred_transfer(bool deferred) { deferred_transfer_ = deferred; }
   const IntrusivePtr<MemoryAccount>& memory() const { return memory_; }
-  // Observers. The default is null (none). The caller owns an observer and keeps it alive until it
-  // sets another one, or null.
-
-  /// Receives the events of the rank (phi/core/trace).
-  Trace* trace() const { return trace_; }
-  void trace_to(Trace* trace) { trace_ = trace; }
-  /// Receives the outputs of every kernel that the rank runs.
-  OutputWatch* output_watch() const { return output_watch_; }
-  void watch_outputs(OutputWatch* watch) { output_watch_ = watch; }
-  /// Receives the rank's steps while it captures a program. Only a dry rank may have one.
+  /// The rank's observers. ObserverScope (observer_scope.h) registers one.
+  Observers& observers() { return observers_; }
+  const Observers& observers() const { return observers_; }
+  /// Receives the rank's steps while it captures a program; null (the default): no capture. Only a
+  /// dry rank may have one. The caller keeps it alive until it sets another one, or null.
   Recorder* recorder() const { return recorder_; }
   void record_steps_to(Recorder* recorder) { recorder_ = recorder; }
-  /// Receives every call on handles (api/call/call_recorder.h), during a capture or a real run.
-  CallRecorder* calls() const { return calls_; }
-  void observe_calls(CallRecorder* calls) { calls_ = calls; }
-  /// Receives every reshard in which the rank takes part (distributed/reshard/reshard_observer.h).
-  ReshardObserver* reshard_observer() const { return reshard_observer_; }
-  void set_reshard_observer(ReshardObserver* observer) { reshard_observer_ = observer; }
+  /// What the rank works on, for observers and messages.
+  const RankWork& work() const { return work_; }
+  void set_work(const RankWork& work) { work_ = work; }
+  /// The innermost action of a training step that the rank is in, for example "backward"; null:
+  /// none.
+  const char* action() const { return action_; }
+  void set_action(const char* action) { action_ = action; }
 
   /// The context of the calling thread: that of the innermost Scope, otherwise the process's
   /// default (rank 0 of 1).
@@ -127,13 +127,28 @@ class RankContext {
   Counters counters_;
   TransferStats transfers_;
   bool deferred_transfer_ = true;
-  Trace* trace_ = nullptr;
+  Observers observers_;
   Recorder* recorder_ = nullptr;
-  CallRecorder* calls_ = nullptr;
-  ReshardObserver* reshard_observer_ = nullptr;
-  OutputWatch* output_watch_ = nullptr;
+  RankWork work_;
+  const char* action_ = nullptr;
   IntrusivePtr<MemoryAccount> memory_;
   static inline thread_local RankContext* current_ = nullptr;
+};
+
+/// Sets the micro-batch and chunk of the rank's work for the lifetime of this object.
+class RankWorkScope {
+ public:
+  RankWorkScope(RankContext& rank, int64_t micro_batch, int chunk)
+      : rank_(rank), outer_(rank.work()) {
+    rank.set_work({outer_.step, static_cast<int32_t>(micro_batch), chunk});
+  }
+  ~RankWorkScope() { rank_.set_work(outer_); }
+  RankWorkScope(const RankWorkScope&) = delete;
+  RankWorkScope& operator=(const RankWorkScope&) = delete;
+
+ private:
+  RankContext& rank_;
+  const RankWork outer_;
 };
 
 /// Returns the bytes of tensors that the calling rank holds on this kind of device.

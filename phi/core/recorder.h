@@ -1,5 +1,5 @@
-// Recorder: receives a rank's steps and moves while the rank captures a program. Calls on handles
-// are reported to RankContext::calls() instead.
+// Recorder: receives a rank's steps, moves and aliases while the rank captures a program. Calls are
+// reported to the rank's observers.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,8 @@
 #include "phi/core/step.h"
 
 namespace phi {
+
+class Tensor;
 
 /// The value of a handle: global metadata, this rank's array, and the distributed attribute.
 /// `layout` is opaque at this level; it is null for a plain tensor.
@@ -35,6 +37,11 @@ class Recorder {
   virtual void add(std::unique_ptr<Step> step) = 0;
   /// Reports that `to` has the value of `from` under another layout.
   virtual void moved(const ShownValue& from, const ShownValue& to) = 0;
+  /// Reports that the program uses x. Needed for moves, which are reported without handles: a
+  /// parameter is identified by the handle of its first use.
+  virtual void used(const Tensor& x) = 0;
+  /// Reports that `to` has the value of `from` although it does not share its bytes.
+  virtual void alias(const Tensor& from, const Tensor& to) = 0;
 
   /// The draw of the current call; nullopt if the call has an explicit seed.
   std::optional<DrawAtRun> draw_at_run = std::nullopt;

@@ -16,6 +16,7 @@
 #include "api/generated/ops/square.h"
 #include "api/tensor/placeholder.h"
 #include "distributed/comm/dry/dry_world.h"
+#include "phi/core/observer_scope.h"
 #include "phi/core/op_def.h"
 #include "phi/core/trace/trace.h"
 #include "phi/tensor_api.h"
@@ -54,11 +55,6 @@ Counters& counters() { return RankContext::current().counters(); }
 // From its construction on, of the calling rank.
 class Deeds {
  public:
-  Deeds() { RankContext::current().trace_to(&trace_); }
-  ~Deeds() { RankContext::current().trace_to(nullptr); }
-  Deeds(const Deeds&) = delete;
-  Deeds& operator=(const Deeds&) = delete;
-
   int64_t kernels() const { return KernelHook::runs_here() - kernels_; }
   int64_t launched() const { return counters().ops_launched - launched_; }
   /// Operators that count as launched and have no kernel: their output shares their input's bytes.
@@ -73,6 +69,7 @@ class Deeds {
 
  private:
   Trace trace_;
+  ObserverScope scope_{trace_};
   int64_t kernels_ = KernelHook::runs_here();
   int64_t launched_ = counters().ops_launched;
 };

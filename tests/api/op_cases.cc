@@ -10,6 +10,7 @@
 #include <random>
 
 #include "phi/api.h"
+#include "phi/core/observer_scope.h"
 #include "phi/core/trace/trace.h"
 #include "tests/api/op_calls.h"
 #include "tests/api/op_table.h"
@@ -489,9 +490,10 @@ const std::vector<OpTable>& op_tables() {
 
 std::set<std::string> ops_run(const std::function<void()>& call) {
   Trace trace;
-  RankContext::current().trace_to(&trace);
-  call();
-  RankContext::current().trace_to(nullptr);
+  {
+    const ObserverScope scope(trace);
+    call();
+  }
   EXPECT_EQ(trace.dropped(), 0u);
   std::set<std::string> names;
   for (size_t i = 0; i < trace.size(); ++i) {

@@ -17,8 +17,8 @@
 #include "api/autograd/autograd.h"
 #include "api/call/call_site.h"
 #include "api/call/suppress_combines.h"
+#include "api/call/traced_action.h"
 #include "api/explain/check_numbers.h"
-#include "api/explain/observer_scope.h"
 #include "api/generated/ops/full.h"
 #include "api/nn/layers/linear.h"
 #include "api/nn/layers/sequential.h"
@@ -26,6 +26,7 @@
 #include "distributed/comm/dry/dry_world.h"
 #include "phi/autograd/grad_mode.h"
 #include "phi/common/errors.h"
+#include "phi/core/observer_scope.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/trace/trace.h"
 #include "phi/tensor_api.h"
@@ -98,10 +99,10 @@ std::vector<ScopeRow> rows_of(Things& things) {
        [] { return fmt::format("{}", autograd::grad_enabled()); }},
       {"NoGrad", [](int) { return std::make_shared<NoGrad>(); },
        [] { return fmt::format("{}", autograd::grad_enabled()); }, false},
-      {"phi/core/trace/trace.h TraceWorkScope",
-       [&](int n) { return std::make_shared<TraceWorkScope>(&things.trace, n, n + 10); },
-       [&] {
-         const auto& work = things.trace.work();
+      {"phi/core/rank_context.h RankWorkScope",
+       [](int n) { return std::make_shared<RankWorkScope>(RankContext::current(), n, n + 10); },
+       [] {
+         const RankWork& work = RankContext::current().work();
          return fmt::format("{} {} {}", work.step, work.micro_batch, work.chunk);
        }},
       {"phi/core/rank_context.h Scope",
@@ -137,15 +138,17 @@ std::vector<ScopeRow> rows_of(Things& things) {
              RankContext::current().generator(), GeneratorState{.seed = static_cast<uint64_t>(n)});
        },
        [] { return fmt::format("{}", RankContext::current().generator().state().seed); }},
-      {"api/explain/check_numbers.h FirstNonfinite",
-       [](int) { return std::make_shared<FirstNonfinite>(); },
+      {"FirstNonfinite", [](int) { return std::make_shared<FirstNonfinite>(); },
+       [] { return fmt::format("{}", RankContext::current().observers().any()); }, false},
+      {"ObserverScope", [&](int) { return std::make_shared<ObserverScope>(things.trace); },
+       [] { return fmt::format("{}", RankContext::current().observers().any()); }, false},
+      {"api/call/traced_action.h TracedAction",
+       [&, at](int n) { return std::make_shared<TracedAction>(things.names[at(n)].c_str()); },
        [] {
-         const RankContext& rank = RankContext::current();
-         return fmt::format("{} {} {}", rank.output_watch() != nullptr, rank.calls() != nullptr,
-                            rank.trace() != nullptr);
-       },
-       false},
-      {"SuspendObservers",
+         const char* action = RankContext::current().action();
+         return std::string(action ? action : "none");
+       }},
+      {"phi/core/observer_scope.h SuspendObservers",
        [](int) {
          auto suspended = std::make_shared<SuspendObservers>();
          ++RankContext::current().counters().ops_launched;

@@ -18,6 +18,8 @@ class Costs final : public Recorder {
  public:
   void add(std::unique_ptr<Step> step) override { costs_.push_back(step->cost()); }
   void moved(const ShownValue&, const ShownValue&) override {}
+  void used(const Tensor&) override {}
+  void alias(const Tensor&, const Tensor&) override {}
   /// Of the one step that was recorded since the last time.
   StepCost only() {
     EXPECT_EQ(costs_.size(), 1u);

@@ -24,6 +24,7 @@
 #include "api/generated/ops/trace.h"
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
+#include "phi/core/observer_scope.h"
 #include "phi/tensor_api.h"
 
 namespace phi {
@@ -39,12 +40,9 @@ using distributed::World;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Records while it lives.
+// Observes the calling rank while it lives.
 struct Recorded : Trace {
-  explicit Recorded(size_t limit = kDefaultLimit) : Trace(limit) {
-    RankContext::current().trace_to(this);
-  }
-  ~Recorded() { RankContext::current().trace_to(nullptr); }
+  explicit Recorded(size_t limit = kDefaultLimit) : Trace(limit) {}
 
   std::vector<TraceEvent> of(TraceKind kind) const {
     std::vector<TraceEvent> events;
@@ -58,6 +56,8 @@ struct Recorded : Trace {
     for (const TraceEvent& event : of(kind)) names.emplace_back(event.name);
     return names;
   }
+
+  const ObserverScope scope{*this};
 };
 
 TEST(ApiTrace, AnOpHasItsNameAndShapes) {

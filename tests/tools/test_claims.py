@@ -26,17 +26,29 @@ def test_a_recorder_is_told_where_the_page_says():
     table = re.search(r"report to a recorder, besides `api/capture` itself:\n\n(.*?)\n\n", ARCHITECTURE, re.DOTALL).group(1)
     told = {row.split("|")[1].strip(): set(re.findall(r"`([\w/]+\.(?:h|cc))`", row.split("|")[2]))
             for row in table.splitlines()[2:]}
-    assert set(told) == {"calls", "steps", "moves", "aliases", "draws", "none, queries only"}
+    assert set(told) == {"steps", "moves", "aliases", "draws", "none, queries only"}
     files = {path: text for path, text in sources("phi", "distributed", "api").items()
              if not path.startswith("api/capture/")}
-    asked = files_with(r"\brecorder\(\)|CallRecorder::current\(\)", files)
-    defined = {"phi/core/rank_context.h", "api/call/call_recorder.h"}
-    assert asked - defined == set().union(*told.values())
+    asked = files_with(r"\brecorder\(\)", files)
+    assert asked - {"phi/core/rank_context.h"} == set().union(*told.values())
     assert files_with(r"recorder\w*(\(\))?->add\(|record_launch\(\*recorder", files) == told["steps"]
     assert files_with(r"recorder->(moved|used)\(", files) == told["moves"]
     assert files_with(r"recorder->alias\(", files) == told["aliases"]
     assert files_with(r"recorder_->draw_at_run", files) == told["draws"]
-    assert files_with(r"recorder\.begin\(|recorder->begin\(", files) == told["calls"]
+
+
+def test_observers_are_notified_where_the_page_says():
+    table = re.search(r"\| event \| reported by \|\n\|---\|---\|\n(.*?)\n\n", ARCHITECTURE, re.DOTALL).group(1)
+    told = {path for row in table.splitlines() for path in re.findall(r"`([\w/]+\.(?:h|cc))`", row.split("|")[2])}
+    files = sources("phi", "distributed", "api")
+    notify = {name: files_with(rf"&Observer::on_{name}\b", files)
+              for name in ("call_begin", "decision", "output", "call_outputs", "call_end", "reshard_begin",
+                           "reshard_end", "transfer_end")}
+    # Calls are reported by ObservedCall, and outputs by LaunchScope.
+    names = {"api/call/call_events.cc": "api/call/call.h", "api/call/launch.cc": "api/call/launch.h"}
+    notified = {names.get(path, path) for paths in notify.values() for path in paths}
+    assert all(notify.values()) and notified | {"phi/core/trace/trace.h"} == told
+    assert files_with(r"ObservedCall\b", files) >= {"api/call/call.h"}
 
 
 def test_a_generated_function_asks_once_whether_it_computes():
@@ -118,9 +130,9 @@ def test_the_tests_of_swiglu_are_those_of_the_page():
 
 
 # Where something is recorded: what captures, what it listens to, and the cases of rules that were recorded elsewhere.
-# Explanations and checks are told of calls by the interface that captures have. A device writes launches down, and CUDA's
-# events are recorded in streams: other words for other things.
-CAPTURES = re.compile(r"api/capture/|api/explain/(explainer|check_\w+)\.|api/call/(call|call_recorder|launch|outputs)\.|api/stablehlo/(lowering|shape)\.cc"
+# A device writes launches down, and CUDA's events are recorded in streams: other words for other things. Observers
+# observe.
+CAPTURES = re.compile(r"api/capture/|api/call/launch\.|api/stablehlo/(lowering|shape)\.cc"
                       r"|phi/core/(recorder|rank_context)\.h|distributed/reshard/(recorded|execute)\.|tools/spmd|tools/op|tools/gpu_bundle\.py|api/testing/recorded_|tools/autophi\.cc"
                       r"|phi/core/device/(device|launch_graph)\.|phi/gpu/(gpu_device|graph_capture|copy_streams)\.|distributed/comm/(world|communicator|transport)\.|distributed/comm/nccl/(event|command_queue|captured_graphs|nccl_world|watchdog)\.")
 
@@ -130,8 +142,7 @@ def test_only_a_capture_records():
              for path in sorted((ROOT / folder).rglob("*")) if path.suffix in (".h", ".cc", ".py", ".j2", ".yaml")]
     others = [f"{path}: {line.strip()}" for path in paths if not CAPTURES.match(path)
               for line in (ROOT / path).read_text().splitlines()
-              if re.search(r"record(?!er|ed\.h)", line, re.IGNORECASE)
-              and "is_recorded()" not in line and "|recorded|" not in line]
+              if re.search(r"record(?!er|ed\.h)", line, re.IGNORECASE) and "|recorded|" not in line]
     assert others == []
 
 

@@ -15,8 +15,7 @@ ProgramReplay::ProgramReplay(ProgramState& program, const Place& place)
 
 bool ProgramReplay::is_usable() const {
   const RankContext& rank = RankContext::current();
-  return replay_.is_of_use() && !rank.trace() && !rank.output_watch() && !rank.reshard_observer() &&
-         rank.tf32() == tf32_;
+  return replay_.is_of_use() && !rank.observers().any() && rank.tf32() == tf32_;
 }
 
 const IntrusivePtr<Storage>& ProgramReplay::fixed(BufferState& buffer) const {

@@ -9,33 +9,37 @@
 namespace phi {
 namespace {
 
-// Adds ops without a step to the trace: views, and ops of other ranks.
-void show(Trace* trace, const ir::TracedOps& ops) {
-  if (!trace) [[likely]]
+// Adds ops without a step to the traces: views, and ops of other ranks.
+void show(const RankContext& rank, const ir::TracedOps& ops) {
+  if (!rank.observers().any_traces()) [[likely]]
     return;
-  for (const TraceEvent* op : ops) {
-    TraceEvent* const event = trace->add(op->kind, op->name);
-    if (!event) continue;
-    if (op->detail) event->detail = trace->text(op->detail);
-    if (op->kind == TraceKind::kOp) event->duration_ns = 0;
-  }
+  rank.observers().each_trace([&](Trace& trace) {
+    for (const TraceEvent* op : ops) {
+      TraceEvent* const event = trace.add(op->kind, op->name);
+      if (!event) continue;
+      if (op->detail) event->detail = trace.text(op->detail);
+      if (op->kind == TraceKind::kOp) event->duration_ns = 0;
+    }
+  });
 }
 
 // The trace span of a step, preceded by the ops before it that have no step. Each op that the rank
 // counts has one event; steps that are not ops have events of another kind.
 class TracedStep {
  public:
-  TracedStep(Trace* trace, const ir::RecordedStep& step, bool again)
-      : span_(shown_before(trace, step, again),
+  TracedStep(RankContext& rank, const ir::RecordedStep& step, bool again)
+      : span_(shown_before(rank, step, again),
               step.op && !again ? TraceKind::kOp : TraceKind::kStepOfProgram, step.name) {
-    if (span_.event() && step.op && step.op->detail) [[unlikely]]
-      span_.event()->detail = trace->text(step.op->detail);
+    if (!span_.is_open() || !step.op || !step.op->detail) [[likely]]
+      return;
+    span_.fill(
+        [&](Trace& trace, TraceEvent& event) { event.detail = trace.text(step.op->detail); });
   }
 
  private:
-  static Trace* shown_before(Trace* trace, const ir::RecordedStep& step, bool again) {
-    if (!again) show(trace, step.before);
-    return trace;
+  static RankContext& shown_before(RankContext& rank, const ir::RecordedStep& step, bool again) {
+    if (!again) show(rank, step.before);
+    return rank;
   }
 
   TraceScope span_;
@@ -54,12 +58,12 @@ void run_steps(ProgramState& program, const ProgramArena& arena,
     current = launch;
     name = step.name;
     const OpScope scope(name);
-    const TracedStep traced(rank.trace(), step, planned.recompute);
+    const TracedStep traced(rank, step, planned.recompute);
     step.step->run();
   };
   try {
     run_all(run);
-    show(rank.trace(), program.trailing_ops);
+    show(rank, program.trailing_ops);
   } catch (Error& error) {
     error.note(fmt::format("step {} ({}) of a captured program", current, name));
     throw;

@@ -39,10 +39,25 @@ TraceEvent* Trace::add(TraceKind kind, const char* name) {
   TraceEvent& event = chunks_[size_ / kChunk][size_ % kChunk];
   ++size_;
   event.kind = kind;
-  event.work = work_;
+  event.work = RankContext::current().work();
   event.name = name;
   event.start_ns = now_ns();
   return &event;
+}
+
+void TraceScope::open(const Observers& observers, TraceKind kind, const char* name) {
+  std::unique_ptr<OpenEvent>* last = &open_;
+  observers.each_trace([&](Trace& trace) {
+    TraceEvent* const event = trace.add(kind, name);
+    if (!event) return;
+    last->reset(new OpenEvent{trace, *event, nullptr});
+    last = &(*last)->next;
+  });
+}
+
+void TraceScope::close() const {
+  const int64_t now = Trace::now_ns();
+  fill([&](Trace&, TraceEvent& event) { event.duration_ns = now - event.start_ns; });
 }
 
 const char* Trace::keep(std::string_view key, std::string text) {

@@ -1,13 +1,15 @@
-// Trace: the timeline of one rank as a list of events. Traces of all ranks form a picture of the
-// job (trace_json.h).
+// Trace: an observer that keeps the timeline of one rank as a list of events. It receives spans,
+// and no other events. Traces of all ranks form a picture of the job (trace_json.h).
 //
 //   Trace trace;
-//   RankContext::current().trace_to(&trace);      // from here on; null: off
-//   { const TraceScope span(RankContext::current().trace(), TraceKind::kOp, "matmul"); ... }
+//   {
+//     const ObserverScope scope(trace);            // of the calling rank
+//     const TraceScope span(RankContext::current(), TraceKind::kOp, "matmul");
+//   }
 //   append_events(trace, {.rank = 0}, &json);      // phi/core/trace/trace_json.h
 //
-// Without a trace, each op costs one test of a pointer. Events have a fixed size and are allocated
-// in chunks; equal texts are stored once. Events beyond the limit are only counted.
+// Events have a fixed size and are allocated in chunks; equal texts are stored once. Events beyond
+// the limit are only counted.
 #pragma once
 
 #include <chrono>
@@ -18,6 +20,9 @@
 #include <string_view>
 #include <unordered_map>
 #include <vector>
+
+#include "phi/core/observer.h"
+#include "phi/core/rank_context.h"
 
 namespace phi {
 
@@ -37,18 +42,11 @@ enum class TraceKind : uint8_t {
 /// "step", "action", "op", ...
 std::string_view name_of(TraceKind kind);
 
-/// The rank's current work. -1: none.
-struct TraceWork {
-  int32_t step = -1;
-  int32_t micro_batch = -1;
-  int32_t chunk = -1;  // pipeline chunk, counted from the start of the model
-};
-
 struct TraceEvent {
   static constexpr int64_t kUnfinished = -1;
 
   TraceKind kind = TraceKind::kOp;
-  TraceWork work;
+  RankWork work;
   const char* name = "";
   const char* detail = nullptr;  // op: shapes; reshard: source and destination; call: group
   const char* caller = nullptr;  // the op that communicates
@@ -61,26 +59,23 @@ struct TraceEvent {
   int64_t bytes_received = -1;
 };
 
-class Trace {
+class Trace : public Observer {
  public:
   static constexpr size_t kDefaultLimit = size_t{1} << 19;  // 48 MiB
 
   explicit Trace(size_t limit = kDefaultLimit) : limit_(limit) {}
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
+  Trace* trace() final { return this; }
 
-  /// Adds an event that starts at the time of the call. Its address is stable. Returns null at the
-  /// limit, and counts the event as dropped.
+  /// Adds an event that starts at the time of the call, with the work of the calling rank. Its
+  /// address is stable. Returns null at the limit, and counts the event as dropped.
   TraceEvent* add(TraceKind kind, const char* name);
 
   size_t size() const { return size_; }
   size_t dropped() const { return dropped_; }
   /// Events in the order of their starts, except kInFlight events, which are added at their ends.
   const TraceEvent& operator[](size_t i) const { return chunks_[i / kChunk][i % kChunk]; }
-
-  /// The rank's current work. It is copied into each event that is added.
-  const TraceWork& work() const { return work_; }
-  void set_work(const TraceWork& work) { work_ = work; }
 
   /// Returns a text that lives as long as the trace: the same for equal keys. Calls `make()` at the
   /// first use of a key.
@@ -111,47 +106,41 @@ class Trace {
   size_t size_ = 0;
   size_t dropped_ = 0;
   std::vector<std::unique_ptr<TraceEvent[]>> chunks_;
-  TraceWork work_;
   std::unordered_map<std::string, std::string, Hash, std::equal_to<>> texts_;  // nodes do not move
 };
 
-/// Adds an event that lasts for the lifetime of this object. Does nothing if `trace` is null.
+/// Adds an event that lasts for the lifetime of this object to the traces of the rank's observers.
 class TraceScope {
  public:
-  TraceScope(Trace* trace, TraceKind kind, const char* name)
-      : event_(trace ? trace->add(kind, name) : nullptr) {}
+  TraceScope(RankContext& rank, TraceKind kind, const char* name) {
+    if (rank.observers().any_traces()) [[unlikely]]
+      open(rank.observers(), kind, name);
+  }
   ~TraceScope() {
-    if (event_) [[unlikely]]
-      event_->duration_ns = Trace::now_ns() - event_->start_ns;
+    if (open_) [[unlikely]]
+      close();
   }
   TraceScope(const TraceScope&) = delete;
   TraceScope& operator=(const TraceScope&) = delete;
 
-  /// The event, for further fields; null if there is none.
-  TraceEvent* event() const { return event_; }
+  /// Whether a trace has the event.
+  bool is_open() const { return open_ != nullptr; }
+  /// Calls f(Trace&, TraceEvent&) for each trace that has the event, to fill further fields.
+  template <typename F>
+  void fill(const F& f) const {
+    for (const OpenEvent* one = open_.get(); one; one = one->next.get()) f(one->trace, one->event);
+  }
 
  private:
-  TraceEvent* event_;
-};
+  struct OpenEvent {
+    Trace& trace;
+    TraceEvent& event;
+    std::unique_ptr<OpenEvent> next;
+  };
+  void open(const Observers& observers, TraceKind kind, const char* name);
+  void close() const;
 
-/// Sets the micro-batch and chunk of the trace's work for the lifetime of this object. Does nothing
-/// if `trace` is null.
-class TraceWorkScope {
- public:
-  TraceWorkScope(Trace* trace, int64_t micro_batch, int chunk) : trace_(trace) {
-    if (!trace) return;
-    outer_ = trace->work();
-    trace->set_work({outer_.step, static_cast<int32_t>(micro_batch), chunk});
-  }
-  ~TraceWorkScope() {
-    if (trace_) trace_->set_work(outer_);
-  }
-  TraceWorkScope(const TraceWorkScope&) = delete;
-  TraceWorkScope& operator=(const TraceWorkScope&) = delete;
-
- private:
-  Trace* trace_;
-  TraceWork outer_;
+  std::unique_ptr<OpenEvent> open_;
 };
 
 }  // namespace phi

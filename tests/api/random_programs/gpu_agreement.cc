@@ -3,9 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "api/call/call_events.h"
 #include "distributed/comm/local/local_world.h"
 #include "lives.h"
-#include "phi/core/output_watch.h"
+#include "phi/core/observer_scope.h"
 #include "tests/support/assign_gpu.h"
 
 namespace phi::testing::programs {
@@ -13,11 +14,11 @@ namespace {
 
 using distributed::World;
 
-class Without final : public OutputWatch {
+class Without final : public Observer {
  public:
   explicit Without(DataType dtype) : dtype_(dtype) {}
-  void wrote(const OpDef& op, const DenseTensor&) override {
-    if (!has_gpu_kernels(op, dtype_)) names_.insert(op.name);
+  void on_output(const KernelOutput& event) override {
+    if (!has_gpu_kernels(event.op, dtype_)) names_.insert(event.op.name);
   }
   const std::set<std::string>& names() const { return names_; }
 
@@ -104,8 +105,7 @@ std::set<std::string> operators_without_gpu_kernels(const Case& test, const OnGp
     std::vector<Without> without(static_cast<size_t>(ranks.count), Without(test.dtype));
     try {
       ranks.each(where, [&](World& world, size_t rank) {
-        RankContext& context = world.rank_context();
-        context.watch_outputs(&without[rank]);
+        const ObserverScope scope(without[rank], world.rank_context());
         live(test, ranks.meshes, Way::kCalled);
       });
     } catch (const Error& error) {

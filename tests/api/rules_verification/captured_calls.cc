@@ -2,10 +2,11 @@
 #include "tests/api/rules_verification/captured_calls.h"
 
 #include <cstring>
-#include <memory>
 #include <set>
+#include <utility>
 
-#include "api/call/call_recorder.h"
+#include "api/call/call_events.h"
+#include "phi/core/observer_scope.h"
 #include "tests/api/op_gradients.h"
 
 namespace phi::testing {
@@ -19,49 +20,34 @@ Tensor kept(const Tensor& x, bool is_unread) {
   return Tensor(zeros);
 }
 
-class CallCapture final : public CallRecorder {
+class CallCapture final : public Observer {
  public:
-  CallCapture() { RankContext::current().observe_calls(this); }
-  ~CallCapture() override { RankContext::current().observe_calls(nullptr); }
-  CallCapture(const CallCapture&) = delete;
-  CallCapture& operator=(const CallCapture&) = delete;
-
   std::vector<CapturedCall> take() { return std::exchange(calls_, {}); }
 
-  std::unique_ptr<RecordedCall> begin(const OpDef& op, const CallSlots& inputs) override {
-    return std::make_unique<OneCall>(*this, op, inputs);
-  }
-  void used(const Tensor&) override {}
-  void alias(const Tensor&, const Tensor&) override {}
-
- private:
-  class OneCall final : public RecordedCall {
-   public:
-    OneCall(CallCapture& capture, const OpDef& op, const CallSlots& inputs) : capture_(capture) {
-      call_.op = &op;
-      for (size_t a = 0; a < inputs.begin.size(); ++a) {
-        const auto first = static_cast<size_t>(inputs.begin[a]);
-        const size_t end = a + 1 < inputs.begin.size() ? static_cast<size_t>(inputs.begin[a + 1])
-                                                       : inputs.tensors.size();
-        TensorList& argument = call_.arguments.emplace_back();
-        for (size_t i = first; i < end; ++i) {
-          argument.push_back(kept(*inputs.tensors[i], (op.meta_only >> a) & 1u));
-        }
+  void on_call_begin(const CallBegin& event) override {
+    CapturedCall& call = open_calls_.emplace_back();
+    call.op = &event.op;
+    const CallSlots& inputs = event.inputs;
+    for (size_t a = 0; a < inputs.begin.size(); ++a) {
+      const auto first = static_cast<size_t>(inputs.begin[a]);
+      const size_t end = a + 1 < inputs.begin.size() ? static_cast<size_t>(inputs.begin[a + 1])
+                                                     : inputs.tensors.size();
+      TensorList& argument = call.arguments.emplace_back();
+      for (size_t i = first; i < end; ++i) {
+        argument.push_back(kept(*inputs.tensors[i], (event.op.meta_only >> a) & 1u));
       }
     }
-    bool is_outermost() const override { return true; }
-    void set_decision(const Decision&) override {}
-    void set_outputs(const std::vector<AttributeValue>& attributes, const CallSlots&) override {
-      call_.attributes = attributes;
-      capture_.calls_.push_back(std::move(call_));
-    }
+  }
+  void on_call_outputs(const CallOutputs& event) override {
+    open_calls_.back().attributes = event.attributes;
+    calls_.push_back(std::move(open_calls_.back()));
+  }
+  void on_call_end(const CallEnd&) noexcept override { open_calls_.pop_back(); }
 
-   private:
-    CallCapture& capture_;
-    CapturedCall call_;
-  };
-
+ private:
+  std::vector<CapturedCall> open_calls_;
   std::vector<CapturedCall> calls_;
+  ObserverScope scope_{*this};
 };
 
 std::vector<CapturedCall> calls_of(const ParityCase& test) {

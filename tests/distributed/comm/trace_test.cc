@@ -11,6 +11,7 @@
 
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
+#include "phi/core/observer_scope.h"
 #include "tests/support/rank_launcher.h"
 
 namespace phi::distributed {
@@ -33,11 +34,10 @@ std::vector<std::string_view> names_of(const std::vector<TraceEvent>& events) {
   return names;
 }
 
-// Records while it lives.
+// Observes a rank while it lives.
 struct Recorded : Trace {
-  explicit Recorded(World& world) : context(world.rank_context()) { context.trace_to(this); }
-  ~Recorded() { context.trace_to(nullptr); }
-  RankContext& context;
+  explicit Recorded(World& world) : scope(*this, world.rank_context()) {}
+  ObserverScope scope;
 };
 
 TEST(CommTrace, ACallSaysGroupNumberAndBytes) {
@@ -111,7 +111,7 @@ TEST(CommTrace, ArrowsOfDifferentCallsAndDirectionsDiffer) {
 TEST(CommTrace, ATransferIsInFlightFromItsStartToItsArrival) {
   on_ranks(2, [](World& world) {
     Recorded trace(world);
-    trace.set_work({1, 2, 3});
+    world.rank_context().set_work({1, 2, 3});
     auto in = std::make_shared<int64_t>(0);
     const int64_t out = 7;
     const Send send{1, &out, 8};
@@ -119,7 +119,7 @@ TEST(CommTrace, ATransferIsInFlightFromItsStartToItsArrival) {
     const bool sender = world.rank() == 0;
     const Transfer transfer = sender ? world.everyone().start_exchange({&send, 1}, {}, nullptr)
                                      : world.everyone().start_exchange({}, {&recv, 1}, in);
-    trace.set_work({});
+    world.rank_context().set_work({});
     transfer.wait();
     transfer.wait();  // says nothing new
     EXPECT_EQ(*in, sender ? 0 : 7);

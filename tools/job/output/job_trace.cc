@@ -100,10 +100,10 @@ JobTrace::JobTrace(World& world, std::string path, const TracedSteps& steps, int
   if (path_.empty()) return;
   process_.rank = world.rank();
   process_.label = fmt::format("rank {} · stage {}", world.rank(), stage);
-  // The job's counters must not include the alignment.
-  const Counters counters = world.rank_context().counters();
-  align_clocks();
-  world.rank_context().counters() = counters;
+  {
+    const SuspendObservers suspended(world.rank_context());
+    align_clocks();
+  }
   step(0);
 }
 
@@ -113,16 +113,19 @@ void JobTrace::step(int64_t number) {
   if (path_.empty()) return;
   stop();
   if (!steps_.has(number)) return;
-  trace_.set_work({static_cast<int32_t>(number > 0 ? number : -1), -1, -1});
+  RankContext& rank = world_.rank_context();
+  rank.set_work({.step = static_cast<int32_t>(number > 0 ? number : -1)});
   const char* name =
       number > 0 ? trace_.text(fmt::format("step {}", number)) : "before and after the steps";
-  span_.emplace(&trace_, TraceKind::kStep, name);
-  world_.rank_context().trace_to(&trace_);
+  scope_.emplace(trace_, rank);
+  span_.emplace(rank, TraceKind::kStep, name);
 }
 
 void JobTrace::stop() {
+  if (!scope_) return;
   span_.reset();
-  if (world_.rank_context().trace() == &trace_) world_.rank_context().trace_to(nullptr);
+  scope_.reset();
+  world_.rank_context().set_work({});
 }
 
 // ---- clocks ----

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "distributed/comm/world.h"
+#include "phi/core/observer_scope.h"
 #include "phi/core/trace/trace.h"
 #include "phi/core/trace/trace_json.h"
 
@@ -83,6 +84,7 @@ class JobTrace {
   Trace trace_;
   TraceProcess process_;
   std::vector<int64_t> clock_error_ns_;  // on rank 0, by rank
+  std::optional<ObserverScope> scope_;   // while the current step is traced
   std::optional<TraceScope> span_;       // the current step
 };
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "phi/core/rank_context.h"
+#include "phi/core/observer_scope.h"
 #include "phi/core/trace/trace_json.h"
 
 namespace phi {
@@ -39,22 +39,28 @@ TraceEvent& add_at(Trace& trace, TraceKind kind, const char* name, int64_t start
   return event;
 }
 
-TEST(Trace, IsOffUntilAskedFor) {
+TEST(Trace, ReceivesSpansWhileItIsRegistered) {
   RankContext rank;
-  EXPECT_EQ(rank.trace(), nullptr);
   Trace trace;
-  rank.trace_to(&trace);
-  EXPECT_EQ(rank.trace(), &trace);
-  rank.trace_to(nullptr);
-  EXPECT_EQ(rank.trace(), nullptr);
+  { const TraceScope span(rank, TraceKind::kOp, "before"); }
+  {
+    const ObserverScope scope(trace, rank);
+    const TraceScope span(rank, TraceKind::kOp, "within");
+    EXPECT_TRUE(span.is_open());
+  }
+  const TraceScope after(rank, TraceKind::kOp, "after");
+  EXPECT_FALSE(after.is_open());
+  EXPECT_THAT(names_in(trace), ElementsAre("within"));
 }
 
 TEST(Trace, ScopesNestInTimeAndComeInTheOrderOfTheirStarts) {
+  RankContext rank;
   Trace trace;
+  const ObserverScope observed(trace, rank);
   {
-    const TraceScope outer(&trace, TraceKind::kAction, "F0");
-    const TraceScope inner(&trace, TraceKind::kOp, "matmul");
-    EXPECT_EQ(inner.event()->duration_ns, TraceEvent::kUnfinished);
+    const TraceScope outer(rank, TraceKind::kAction, "F0");
+    const TraceScope inner(rank, TraceKind::kOp, "matmul");
+    EXPECT_EQ(trace[1].duration_ns, TraceEvent::kUnfinished);
   }
   ASSERT_THAT(names_in(trace), ElementsAre("F0", "matmul"));
   const TraceEvent& outer = trace[0];
@@ -64,17 +70,33 @@ TEST(Trace, ScopesNestInTimeAndComeInTheOrderOfTheirStarts) {
   EXPECT_GE(outer.start_ns + outer.duration_ns, inner.start_ns + inner.duration_ns);
 }
 
-TEST(Trace, ScopesOfNoTraceDoNothing) {
-  const TraceScope scope(nullptr, TraceKind::kOp, "matmul");
-  EXPECT_EQ(scope.event(), nullptr);
-  const TraceWorkScope work(nullptr, 1, 2);
+// A trace at its limit leaves the span to the others.
+TEST(Trace, SeveralReceiveASpanWithTextsOfTheirOwn) {
+  RankContext rank;
+  Trace first;
+  Trace full(/*limit=*/0);
+  const ObserverScope outer(first, rank);
+  const ObserverScope middle(full, rank);
+  {
+    Trace second;
+    const ObserverScope inner(second, rank);
+    const TraceScope span(rank, TraceKind::kOp, "add");
+    span.fill([](Trace& trace, TraceEvent& event) { event.detail = trace.text("f32[2]"); });
+    EXPECT_STREQ(second[0].detail, "f32[2]");
+    EXPECT_NE(second[0].detail, first[0].detail);
+  }
+  EXPECT_STREQ(first[0].detail, "f32[2]");
+  EXPECT_GE(first[0].duration_ns, 0);
+  EXPECT_EQ(full.dropped(), 1u);
 }
 
 TEST(Trace, EventsSayWhatTheRankWorksOn) {
+  RankContext rank;
+  const RankContext::Scope current(rank);
   Trace trace;
-  trace.set_work({3, -1, -1});
+  rank.set_work({3, -1, -1});
   {
-    const TraceWorkScope work(&trace, 5, 1);
+    const RankWorkScope work(rank, 5, 1);
     trace.add(TraceKind::kOp, "inside");
   }
   trace.add(TraceKind::kOp, "after");
@@ -87,10 +109,12 @@ TEST(Trace, EventsSayWhatTheRankWorksOn) {
 }
 
 TEST(Trace, BeyondItsLimitEventsAreOnlyCounted) {
+  RankContext rank;
   Trace trace(/*limit=*/2);
+  const ObserverScope observed(trace, rank);
   for (const char* name : {"a", "b", "c", "d", "e"}) {
-    const TraceScope scope(&trace, TraceKind::kOp, name);
-    EXPECT_EQ(scope.event() == nullptr, trace.dropped() > 0);
+    const TraceScope scope(rank, TraceKind::kOp, name);
+    EXPECT_EQ(scope.is_open(), trace.dropped() == 0);
   }
   EXPECT_THAT(names_in(trace), ElementsAre("a", "b"));
   EXPECT_EQ(trace.dropped(), 3u);
@@ -122,8 +146,10 @@ TEST(Trace, ATextIsMadeOncePerKey) {
 }
 
 TEST(TraceJson, AnEventIsALineWithItsLaneAndWhatIsKnownOfIt) {
+  RankContext rank;
+  const RankContext::Scope current(rank);
   Trace trace;
-  trace.set_work({1, 2, 0});
+  rank.set_work({1, 2, 0});
   add_at(trace, TraceKind::kOp, "add", 5'000'250, 1'500).detail = "f32[2] -> f32[2]";
   EXPECT_EQ(json_of(trace, {3, "", -5'000'000}),
             R"({"ph":"X","cat":"op","name":"add","pid":3,"tid":2,"ts":0.250,"dur":1.500,)"

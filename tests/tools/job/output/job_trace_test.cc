@@ -42,7 +42,7 @@ class JobTraceTest : public ::testing::Test {
     return nlohmann::json::parse(in);
   }
   static void do_op(World& world) {
-    const TraceScope op(world.rank_context().trace(), TraceKind::kOp, "op");
+    const TraceScope op(world.rank_context(), TraceKind::kOp, "op");
   }
 
  private:
@@ -88,7 +88,7 @@ TEST_F(JobTraceTest, AllRanksAreInOneFile) {
     } else {
       EXPECT_EQ(line, "");
     }
-    EXPECT_EQ(world.rank_context().trace(), nullptr);
+    EXPECT_FALSE(world.rank_context().observers().any());
   });
   const nlohmann::json trace = read(path());
   const std::map<int, int> expected = {{0, 1}, {1, 2}, {2, 3}};
@@ -152,7 +152,7 @@ TEST_F(JobTraceTest, WithoutAPathNothingHappens) {
   run_ranks(2, [](World& world) {
     JobTrace trace(world, "", {}, 0);
     trace.step(1);
-    EXPECT_EQ(world.rank_context().trace(), nullptr);
+    EXPECT_FALSE(world.rank_context().observers().any());
     EXPECT_EQ(trace.write().line, "");
     EXPECT_EQ(trace.write_alone(), "");
     EXPECT_EQ(world.everyone().calls(), 0u);

@@ -1,48 +1,13 @@
-// Registers observers with a rank.
-#include "api/explain/observer_scope.h"
+// Names of the tensors of a call, and its location.
+#include "api/explain/call_names.h"
 
 #include <fmt/format.h>
 
 #include "api/call/call_site.h"
 #include "api/explain/explanation_text.h"
-#include "phi/common/errors.h"
+#include "phi/core/rank_context.h"
 
 namespace phi {
-
-ObserverScope::ObserverScope(CallRecorder* calls, ReshardObserver* moves, size_t limit)
-    : context_(RankContext::current()) {
-  PHI_CHECK(!context_.calls() && !context_.reshard_observer(),
-            errors::PreconditionNotMet("rank {} is already being explained or captured; explain "
-                                       "the entire function or a section of it, without nesting.",
-                                       context_.rank()));
-  if (!context_.trace()) {
-    own_trace_ = std::make_unique<Trace>(limit);
-    context_.trace_to(own_trace_.get());
-  }
-  context_.observe_calls(calls);
-  context_.set_reshard_observer(moves);
-}
-
-ObserverScope::~ObserverScope() {
-  context_.observe_calls(nullptr);
-  context_.set_reshard_observer(nullptr);
-  if (own_trace_) context_.trace_to(nullptr);
-}
-
-SuspendObservers::SuspendObservers()
-    : context_(RankContext::current()),
-      calls_(context_.calls()),
-      reshards_(context_.reshard_observer()),
-      counters_(context_.counters()) {
-  context_.observe_calls(nullptr);
-  context_.set_reshard_observer(nullptr);
-}
-
-SuspendObservers::~SuspendObservers() {
-  context_.observe_calls(calls_);
-  context_.set_reshard_observer(reshards_);
-  context_.counters() = counters_;
-}
 
 NamesByStorage::NamesByStorage(const TensorNames& names) {
   for (const auto& [name, tensor] : names) {
@@ -81,14 +46,13 @@ std::string current_place() {
   if (site.file) call.file = site.file;
   call.line = site.line;
   std::string out = call.where();
-  const Trace* trace = RankContext::current().trace();
-  if (!trace) return out;
   const auto add = [&](const char* what, int32_t number) {
     if (number >= 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", what, number);
   };
-  add("step", trace->work().step);
-  add("micro-batch", trace->work().micro_batch);
-  add("chunk", trace->work().chunk);
+  const RankWork& work = RankContext::current().work();
+  add("step", work.step);
+  add("micro-batch", work.micro_batch);
+  add("chunk", work.chunk);
   return out;
 }
 
