@@ -192,13 +192,13 @@ training::StepResult Job::run_step(training::Trainer& trainer) {
   const auto batches = batches_of(config_, *setup_.data, trainer.next_batch());
   if (FLAGS_explain.empty() && FLAGS_check.empty()) return trainer.step(batches);
   training::StepResult result;
-  const auto step = [&] { result = trainer.step(batches); };
   const auto names = trainer.train_step().model().named_parameters();
-  if (FLAGS_check.empty()) {
-    note_fault(explain_step(step, names, FLAGS_explain));
-  } else {
-    checked_calls_ += checked_step(FLAGS_check, step_, step, names);
-  }
+  const auto step = [&] {
+    const auto unchecked = [&] { result = trainer.step(batches); };
+    if (FLAGS_check.empty()) return unchecked();
+    checked_calls_ += checked_step(FLAGS_check, step_, unchecked, names);
+  };
+  FLAGS_explain.empty() ? step() : note_fault(explain_step(step, names, FLAGS_explain));
   return result;
 }
 

@@ -110,7 +110,6 @@ void check_run_flags(bool generates) {
       cli::FlagUse{"explain", !generates, "steps; mode generate has none"},
       cli::FlagUse{"check", !FLAGS_dry_run, kReal},
       cli::FlagUse{"check", !generates, "steps; mode generate has none"},
-      cli::FlagUse{"check", FLAGS_explain.empty(), "a job that is not explained at the same time"},
   });
 }
 

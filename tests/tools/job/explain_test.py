@@ -75,6 +75,27 @@ class Explain(unittest.TestCase):
                 self.assertEqual(checked["losses"], plain["losses"])
                 self.assertRegex(outcome.output, words)
 
+    def test_a_step_is_explained_checked_and_traced_at_once(self):
+        text = launch.job_text(mode="train", mesh=MESH, run={"steps": 1})
+        folder = pathlib.Path(self.folder.name)
+        self.run_job(4, text, f"--explain={folder}/alone.json", f"--trace={folder}/alone_trace.json")
+
+        def calls(name):
+            """What was called, without times."""
+            explained = json.loads((folder / name).read_text())["explained"]
+            return [(group["ranks"], [(call["op"], len(call["moves"])) for call in group["first"]["calls"]])
+                    for group in explained]
+
+        def ops(name):
+            events = json.loads((folder / name).read_text())["traceEvents"]
+            return sorted((event["pid"], event["name"]) for event in events if event.get("cat") == "op")
+
+        for check in ("ops", "numbers"):
+            with self.subTest(check=check):
+                self.run_job(4, text, f"--check={check}", f"--explain={folder}/both.json", f"--trace={folder}/trace.json")
+                self.assertEqual(calls("both.json"), calls("alone.json"))
+                self.assertEqual(ops("trace.json"), ops("alone_trace.json"))
+
     def test_a_number_that_is_not_finite_is_named(self):
         optimizer = {"kind": "sgd", "lr": 1e6, "schedule": {"kind": "constant"}}
         text = launch.job_text(mode="train", mesh=MESH, run={"steps": 8}, optimizer=optimizer)
@@ -90,7 +111,6 @@ class Explain(unittest.TestCase):
         train = launch.job_text(mode="train")
         rows = [
             (["--check=all"], train, "--check=all is neither ops nor numbers"),
-            (["--check=ops", "--explain"], train, "--check requires a job that is not explained at the same time"),
             (["--explain", "--resume"], train, "--resume requires all steps of a job; --explain runs the first"),
             (["--check=ops", "--dry_run", "--world_size=1", "--rank=0"], train, "--check requires a real run"),
             (
