@@ -83,7 +83,7 @@ class Explain(unittest.TestCase):
         def calls(name):
             """What was called, without times."""
             explained = json.loads((folder / name).read_text())["explained"]
-            return [(group["ranks"], [(call["op"], len(call["moves"])) for call in group["first"]["calls"]])
+            return [(group["ranks"], [(call["op"], len(call.get("moves", []))) for call in group["first"]["calls"]])
                     for group in explained]
 
         def ops(name):
