@@ -24,10 +24,7 @@ class CaptureWorld {
     Generator& generator = world_.rank_context().generator();
     generator.set_state({.seed = generator.state().seed});
   }
-  ~CaptureWorld() {
-    calls_.reset();
-    world_.rank_context().record_steps_to(nullptr);
-  }
+  ~CaptureWorld() { world_.rank_context().record_steps_to(nullptr); }
   CaptureWorld(const CaptureWorld&) = delete;
   CaptureWorld& operator=(const CaptureWorld&) = delete;
 

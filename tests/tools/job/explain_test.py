@@ -92,7 +92,8 @@ class Explain(unittest.TestCase):
 
         for check in ("ops", "numbers"):
             with self.subTest(check=check):
-                self.run_job(4, text, f"--check={check}", f"--explain={folder}/both.json", f"--trace={folder}/trace.json")
+                files = (f"--explain={folder}/both.json", f"--trace={folder}/trace.json")
+                self.run_job(4, text, f"--check={check}", *files)
                 self.assertEqual(calls("both.json"), calls("alone.json"))
                 self.assertEqual(ops("trace.json"), ops("alone_trace.json"))
 
