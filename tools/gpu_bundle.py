@@ -17,8 +17,7 @@ import bundled_libraries
 PROGRAMS = ("op_parity_test", "gradient_test", "gpu_recorded_calls", "random_program_test", "gpu_kernel_tests", "gpu_bench")
 MPI_PROGRAM = "gpu_messages_mpi_tests"
 OF_NCCL = ("gpu_messages_tests", MPI_PROGRAM)  # where the build has it
-TABLES = "tests/api/ops"
-RECORDED = ("recorded", "differences")  # folders there
+RECORDS = "tests/ops"  # of operators
 CHECK = ("tools/gpu_check", "tools/gpu_bundle.py", "tools/gpu_machine.py", "tools/bundled_libraries.py", "benchmarks/torch_on_gpu")
 ABOUT = "bundle.json"
 
@@ -58,13 +57,11 @@ def copy_programs(build, folder):
 
 
 def copy_checks(root, folder):
-    """The tables of calls that the programs run, gpu_check itself, and PyTorch's version of a step."""
-    recorded = (file for name in RECORDED for file in root.glob(f"{TABLES}/{name}/*.*"))
-    tables = (file for part in (".", "refusals", "answers") for file in (root / TABLES / part).glob("*.yaml"))
-    for table in [*tables, *recorded]:
-        target = folder / table.relative_to(root)
+    """The records of operators that the programs read, gpu_check itself, and PyTorch's version of a step."""
+    for record in (file for suffix in ("yaml", "safetensors") for file in root.glob(f"{RECORDS}/*/*.{suffix}")):
+        target = folder / record.relative_to(root)
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(table, target)
+        shutil.copy(record, target)
     for file in (*CHECK, *(path.relative_to(root) for path in root.glob("benchmarks/peers/*.py"))):
         target = folder / file
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,7 @@
 // Every operator has what an operator needs: a call in the tables that op_parity_test and
-// gradient_test go through, and its gradient among the nodes that these record. What has none
-// stands here with the reason, and nothing else does. Of StableHLO lowerings stablehlo_calls asks a
+// gradient_test go through, and its gradient among the nodes that these record. The record of an
+// operator that has none says why, and of no other. Each operator has a record in the folder of its
+// family, and there are no others. Of StableHLO lowerings stablehlo_calls asks a
 // case each.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,31 +18,13 @@
 #include "phi/core/rank_context.h"
 #include "phi/core/trace/trace.h"
 #include "tests/api/op_gradients.h"
+#include "tests/api/op_records.h"
 
 namespace phi::testing {
 namespace {
 
 using Names = std::set<std::string>;
 using Reasons = std::map<std::string, std::string>;
-
-constexpr const char* kRing = "talks over a ring: tests/api/communication_test.cc";
-
-const Reasons kNoParityCase = {
-    {"all_gather", kRing}, {"all_reduce", kRing}, {"all_to_all", kRing},    {"broadcast", kRing},
-    {"c_concat", kRing},   {"c_identity", kRing}, {"c_split", kRing},       {"p_recv", kRing},
-    {"p_send", kRing},     {"reduce", kRing},     {"reduce_scatter", kRing}};
-const Reasons kNoGradientNode = {{"all_gather_grad", kRing},
-                                 {"all_reduce_grad", kRing},
-                                 {"all_to_all_grad", kRing},
-                                 {"broadcast_grad", kRing},
-                                 {"c_concat_grad", kRing},
-                                 {"c_identity_grad", kRing},
-                                 {"c_split_grad", kRing},
-                                 {"reduce_grad", kRing},
-                                 {"reduce_scatter_grad", kRing},
-                                 {"exponential__grad", "zeros: what is drawn depends on nothing"},
-                                 {"view_dtype_grad", "bits of another dtype have no differences"}};
-const Reasons kNoBackwardPass = {{"all_reduce_grad", kRing}, {"reduce_grad", kRing}};
 
 // Operators that can be exported; of the others export says that they cannot.
 constexpr size_t kLowered = 84;
@@ -91,15 +74,43 @@ Names every_op() {
   return names;
 }
 
-// Those that yaml/ops names.
-Names every_gradient() {
-  Names names;
+// What yaml/ops says: each operator as FAMILY/OP, and its gradient, which may be empty.
+std::map<std::string, std::string> gradients_by_operator() {
+  std::map<std::string, std::string> found;
   for (const auto& file : std::filesystem::directory_iterator(AUTOPHI_SOURCE_DIR "/yaml/ops")) {
+    const std::string family = file.path().stem().string() + "/";
     for (const YAML::Node& op : YAML::LoadFile(file.path())) {
-      if (op["backward"]) names.insert(op["backward"].as<std::string>());
+      found[family + op["op"].Scalar()] = op["backward"] ? op["backward"].Scalar() : "";
     }
   }
-  EXPECT_GT(names.size(), 40u);
+  EXPECT_GT(found.size(), 400u);
+  return found;
+}
+
+// The reasons of the records, for operators and for gradients by name.
+struct Excused {
+  Reasons calls, gradients;
+};
+
+Excused excused_by_records(const std::map<std::string, std::string>& gradients) {
+  Excused excused;
+  for (const auto& [operator_, reasons] : reasons_of_records()) {
+    if (!reasons.no_call.empty()) {
+      excused.calls[operator_.substr(operator_.find('/') + 1)] = reasons.no_call;
+    }
+    if (reasons.no_gradient.empty()) continue;
+    const auto at = gradients.find(operator_);
+    const bool has_gradient = at != gradients.end() && !at->second.empty();
+    EXPECT_TRUE(has_gradient) << operator_ << " has no gradient, and needs no reason";
+    if (has_gradient) excused.gradients[at->second] = reasons.no_gradient;
+  }
+  return excused;
+}
+
+template <typename T>
+Names keys(const std::map<std::string, T>& map) {
+  Names names;
+  for (const auto& [name, value] : map) names.insert(name);
   return names;
 }
 
@@ -108,15 +119,25 @@ using ::testing::IsEmpty;
 
 TEST(Completeness, EveryOpHasAParityCase_AndEveryGradientACase) {
   const Covered seen = covered(op_tables());
-  const Names gradients = every_gradient();
-  Names forward, backward;
+  const auto declared = gradients_by_operator();
+  const Excused excused = excused_by_records(declared);
+  Names gradients, forward, backward;
+  for (const auto& [operator_, gradient] : declared) {
+    if (!gradient.empty()) gradients.insert(gradient);
+  }
   for (const std::string& op : every_op()) (gradients.contains(op) ? backward : forward).insert(op);
-  EXPECT_THAT(failures(forward, seen.forward, kNoParityCase), IsEmpty())
-      << "add a call to tests/api/op_cases.cc";
-  EXPECT_THAT(failures(gradients, seen.nodes, kNoGradientNode), IsEmpty())
-      << "add a differentiable call to tests/api/op_cases.cc";
-  EXPECT_THAT(failures(backward, seen.backward, kNoBackwardPass), IsEmpty())
-      << "no backward pass runs it";
+  EXPECT_THAT(failures(forward, seen.forward, excused.calls), IsEmpty())
+      << "add a call to its record in tests/ops";
+  EXPECT_THAT(failures(gradients, seen.nodes, excused.gradients), IsEmpty())
+      << "add a differentiable call to its record in tests/ops";
+  for (const std::string& op : seen.backward) backward.erase(op);
+  for (const auto& [op, reason] : excused.gradients) backward.erase(op);
+  EXPECT_THAT(backward, IsEmpty()) << "no backward pass runs it";
+}
+
+TEST(Completeness, EveryOperatorHasARecord_AndEveryRecordAnOperator) {
+  EXPECT_EQ(keys(reasons_of_records()), keys(gradients_by_operator()))
+      << "the record of OP in yaml/ops/FAMILY.yaml is tests/ops/FAMILY/OP.yaml";
 }
 
 TEST(Completeness, NoStablehloLoweringIsLost) {

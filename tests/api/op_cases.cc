@@ -13,7 +13,7 @@
 #include "phi/core/observer_scope.h"
 #include "phi/core/trace/trace.h"
 #include "tests/api/op_calls.h"
-#include "tests/api/op_table.h"
+#include "tests/api/op_records.h"
 
 DEFINE_uint32(most, 100000, "maximum number of placements to try for a call on each mesh");
 DEFINE_string(op, "", "only calls that run this operator, by its name in the YAML");
@@ -482,7 +482,7 @@ std::vector<OpTable> written_tables() {
 const std::vector<OpTable>& op_tables() {
   static const std::vector<OpTable> tables = [] {
     std::vector<OpTable> all = written_tables();
-    for (OpTable& table : tables_of_rows()) all.push_back(std::move(table));
+    for (OpTable& table : tables_of_records()) all.push_back(std::move(table));
     return all;
   }();
   return tables;

@@ -48,7 +48,7 @@ struct OpTable {
   /// In GoogleTest's words, instead of its bytes.
   friend void PrintTo(const OpTable& table, std::ostream* out) { *out << table.name; }
 };
-/// All of the above, and the tables of tests/api/ops (op_table.h).
+/// All of the above, and the tables of records (op_records.h).
 const std::vector<OpTable>& op_tables();
 /// Those whose gradients are those of finite differences.
 std::vector<OpTable> smooth_tables();

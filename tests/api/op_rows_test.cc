@@ -1,5 +1,5 @@
-// Calls that are rows of YAML (op_table.h): refused ones say what is wrong, answers are those that
-// are written out, under every placement too; the others are captured, and run dry, as they run.
+// Calls of records (op_records.h): refused ones say what is wrong, answers are those that are
+// written out, under every placement too; all are captured, and run dry, as they run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "distributed/comm/dry/dry_world.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
-#include "tests/api/op_table.h"
+#include "tests/api/op_records.h"
 #include "tests/support/error_matchers.h"
 
 namespace phi::testing {
@@ -101,7 +101,7 @@ TEST_P(Rows, DryRunsHaveTheSameMetas) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Tables, Rows, ::testing::ValuesIn(tables_of_rows()),
+INSTANTIATE_TEST_SUITE_P(Tables, Rows, ::testing::ValuesIn(tables_of_records()),
                          [](const auto& info) { return info.param.name; });
 
 TEST(DrawnTensor, IsWhatTheWordsSay) {

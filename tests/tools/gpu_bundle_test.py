@@ -48,18 +48,18 @@ def check_libraries(bundle):
         assert run("mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", "echo", "here", **environment) == "here\nhere\n"
 
 
-def check_programs(bundle, tables):
+def check_programs(bundle, records):
     assert (bundle / "lib/libautophi_vision.so").exists()
     assert "GpuAttention" in run(bundle / "bin/gpu_kernel_tests", "--gtest_list_tests")
     calls = bundle / "bin/gpu_recorded_calls"
-    assert run(calls, f"--cases={tables}/recorded/relu.yaml", f"--differences={tables}/differences").endswith(" passed, 0 failed\n")
-    # What the programs go through are the bundle's tables.
+    assert run(calls, f"--cases={records}/unary/relu.yaml").endswith(" passed, 0 failed\n")
+    # What the programs go through are the bundle's records.
     parity = bundle / "bin/op_parity_test"
-    run(parity, "--op=relu", "--gtest_brief=1", AUTOPHI_OP_TABLES=str(tables))
+    run(parity, "--op=relu", "--gtest_brief=1", AUTOPHI_OP_RECORDS=str(records))
     rows = "UnaryMathRows"
-    assert rows in run(parity, "--gtest_list_tests", AUTOPHI_OP_TABLES=str(tables))
-    (tables / "unary_math.yaml").unlink()
-    assert rows not in run(parity, "--gtest_list_tests", AUTOPHI_OP_TABLES=str(tables))
+    assert rows in run(parity, "--gtest_list_tests", AUTOPHI_OP_RECORDS=str(records))
+    shutil.rmtree(records / "unary_math")
+    assert rows not in run(parity, "--gtest_list_tests", AUTOPHI_OP_RECORDS=str(records))
 
 
 def main(build):
@@ -75,7 +75,7 @@ def main(build):
         if not has_gpu():
             run(bundle / "bin/gpu_bench", status=NO_GPU)
             run(bundle / "tools/gpu_check", f"--out={folder}/out", status=NO_GPU)
-        check_programs(bundle, bundle / "tests/api/ops")
+        check_programs(bundle, bundle / "tests/ops")
 
 
 if __name__ == "__main__":

@@ -377,7 +377,7 @@ def test_recorded_calls_are_dealt_out_by_their_files(tmp_path):
     program(tmp_path / "build/bin/gpu_recorded_calls", 'echo "$1" | sed s/--cases=// | tr , "\\n"\n')
     assert check(tmp_path, "--only=recorded").returncode == 0
     files = [line for text in logs_of(tmp_path / "out").values() for line in text.splitlines()]
-    assert sorted(files) == sorted(str(file) for file in (ROOT / "tests/api/ops/recorded").glob("*.*"))
+    assert sorted(files) == sorted(str(file.with_suffix(".yaml")) for file in (ROOT / "tests/ops").glob("*/*.safetensors"))
 
 
 def test_parts_are_chosen_by_words(tmp_path):
@@ -410,7 +410,7 @@ def built(tmp_path, most=""):
     """A build of scripts, its library and one of the system; strip, ldd and dpkg-query for them."""
     build = tmp_path / "build"
     for name in (*PROGRAMS, "gpu_bench", "gpu_messages_mpi_tests"):
-        program(build / "bin" / name, "echo tables $AUTOPHI_OP_TABLES\n")
+        program(build / "bin" / name, "echo records $AUTOPHI_OP_RECORDS\n")
     program(build / "lib/libours.so.0", most)
     library(build / "lib/libautophi_math.so")
     program(build / "lib/libautophi_vision.so", "")
@@ -449,10 +449,10 @@ def test_a_bundle_checks_without_the_tree(tmp_path):
                           env=environment(tmp_path), check=False)
     assert done.returncode == 0, done.stderr
     assert "programs do not start without GLIBC_2.36, libm.so.6; it needs Linux with glibc 2.36, " in done.stdout
-    tables = tmp_path / "bundle/tests/api/ops"
-    assert f"tables {tables}" in logs_of(tmp_path / "gpu_check")["gradients_00.log"]
-    assert sorted(file.name for file in tables.glob("*.yaml")) == sorted(file.name for file in (ROOT / "tests/api/ops").glob("*.yaml"))
-    assert (tables / "refusals").is_dir()
+    records = tmp_path / "bundle/tests/ops"
+    assert f"records {records}" in logs_of(tmp_path / "gpu_check")["gradients_00.log"]
+    carried, here = (sorted(str(file.relative_to(folder)) for file in folder.glob("*/*.*")) for folder in (records, ROOT / "tests/ops"))
+    assert carried == [name for name in here if name.endswith((".yaml", ".safetensors"))]
     said = subprocess.run([sys.executable, "-B", tmp_path / "bundle/benchmarks/torch_on_gpu", "none"], capture_output=True, text=True,
                           check=False)
     assert (said.returncode, said.stdout) == (78, "gpu_bench has timed no steps to compare with\n")

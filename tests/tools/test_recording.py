@@ -1,16 +1,21 @@
-"""tests/api/ops/recording: files of recorded calls, and calls near the recorded ones. Paddle itself is not run."""
+"""tests/ops/recording: files of recorded calls, and calls near the recorded ones. Paddle itself is not run."""
 
 import pathlib
 import sys
 
 import numpy as np
 import pytest
+import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-RECORDED = ROOT / "tests/api/ops/recorded"
-sys.path.insert(0, str(ROOT / "tests/api/ops/recording"))
-from call_file import Array, read_operator, read_tensors, write_operator, write_tensors  # noqa: E402
+sys.path.insert(0, str(ROOT / "tests/ops/recording"))
+import record_text  # noqa: E402
+from call_file import Array, add_to_record, read_operator, read_tensors, write_operator, write_tensors  # noqa: E402
 from variations import has_gradient_to_compare, vary  # noqa: E402
+
+
+def record_of(name):
+    return next((ROOT / "tests/ops").glob(f"*/{name}.yaml"))
 
 
 def is_same(a, b):
@@ -36,28 +41,53 @@ def test_bfloat16_is_rounded_to_even_and_keeps_nan():
 
 @pytest.mark.parametrize("name", ["adam_", "concat", "clip", "split", "einsum"])
 def test_operators_come_back_as_they_were(tmp_path, name):
-    operator = read_operator(RECORDED / f"{name}.yaml")
+    operator = read_operator(record_of(f"{name}"))
     write_operator(tmp_path / f"{name}.yaml", operator, operator.calls, operator.tensors)
     back = read_operator(tmp_path / f"{name}.yaml")
-    assert (back.arguments, back.outputs, back.calls) == (operator.arguments, operator.outputs, operator.calls)
+    # As texts, in which NaN equals itself.
+    assert (back.arguments, back.outputs, str(back.calls)) == (operator.arguments, operator.outputs, str(operator.calls))
     assert all(is_same(back.tensors[key], operator.tensors[key]) for key in operator.tensors)
 
 
+def test_calls_are_added_to_a_record(tmp_path):
+    source = record_of("concat")
+    path = tmp_path / "concat.yaml"
+    for suffix in (".yaml", ".safetensors"):
+        path.with_suffix(suffix).write_bytes(source.with_suffix(suffix).read_bytes())
+    before, added = read_operator(path), read_operator(source)
+    add_to_record(path, added)
+    after = read_operator(path)
+    count = len(before.calls)
+    assert after.calls[:count] == before.calls and len(after.calls) == 2 * count
+    assert min(call["id"] for call in after.calls[count:]) == max(call["id"] for call in before.calls) + 1
+    for old, new in zip(before.calls, after.calls[count:]):
+        assert all(is_same(before.tensors[a], after.tensors[b]) for a, b in zip(old["in"]["x"], new["in"]["x"]))
+
+
+def test_lines_of_records_are_wrapped_and_read_back():
+    call = {"id": 3, "in": {"x": ["3.x.0", "3.x.1"], "y": None}, "attrs": {"text": "a, b {c} " * 20, "axis": [1, 2]},
+            "out": {"out": "3.out.out", "other": None}, "grad": {"x": "3.d.x", "y": None}, "refused": "no"}
+    text = record_text.item(record_text.short(call), "  ")
+    assert all(len(line) <= 100 for line in text.splitlines()) and len(text.splitlines()) > 2
+    keys = ["3.x.0", "3.x.1", "3.out.out", "3.d.x"]
+    assert record_text.full(yaml.safe_load(text)[0], keys) == call | {"in": {"x": ["3.x.0", "3.x.1"]}}
+
+
 def test_arguments_and_outputs_are_read_from_signatures():
-    operator = read_operator(RECORDED / "strided_slice.yaml")
+    operator = read_operator(record_of("strided_slice"))
     assert operator.arguments[:2] == [("Tensor", "x"), ("int[]", "axes")] and operator.outputs == [("out", False)]
-    assert read_operator(RECORDED / "split.yaml").outputs == [("out", True)]
+    assert read_operator(record_of("split")).outputs == [("out", True)]
 
 
 def test_a_variation_is_drawn_from_name_seed_and_number_alone():
     for seed, number in ((1, 3), (1, 4), (2, 3)):
-        one, again = (vary(read_operator(RECORDED / "pool2d.yaml"), seed, number) for _ in range(2))
+        one, again = (vary(read_operator(record_of("pool2d")), seed, number) for _ in range(2))
         assert (one.what, one.attributes) == (again.what, again.attributes)
         assert all(is_same(a, b) for (_, a), (_, b) in zip(one.arrays(), again.arrays()))
 
 
 def test_variations_reach_every_change_and_leave_the_recorded_calls_alone():
-    operator = read_operator(RECORDED / "put_along_axis.yaml")
+    operator = read_operator(record_of("put_along_axis"))
     before = [str(call) for call in operator.calls]
     said = " ".join(text for number in range(200) for text in vary(operator, 1, number).what)
     for text in ("elements", "float32 to", "int64 to", "extent", "shape of", "axis", "attributes of another", "a hard element"):
@@ -66,7 +96,7 @@ def test_variations_reach_every_change_and_leave_the_recorded_calls_alone():
 
 
 def test_gradients_of_hard_elements_are_not_compared():
-    operator = read_operator(RECORDED / "abs.yaml")
+    operator = read_operator(record_of("abs"))
     calls = [vary(operator, 1, number) for number in range(100)]
     assert {has_gradient_to_compare(call) for call in calls} == {True, False}
     assert all(np.isfinite(array.values).all() for call in calls if has_gradient_to_compare(call) for _, array in call.arrays())

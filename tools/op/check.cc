@@ -29,12 +29,7 @@ void add_differences(const std::string& path, Differences& differences) {
   for (const auto& node : yaml::load(yaml::read_text(path, "file of differences"), path)) {
     yaml::YamlMap entry(path, node);
     const std::string op = entry.require("op").Scalar();
-    PHI_CHECK(
-        !entry.require("why").Scalar().empty(),
-        errors::InvalidArgument("{}:{}: a difference needs a reason.", path, node.Mark().line + 1));
-    entry.get("when");
-    for (const auto& id : entry.require("ids")) differences[op].insert(id.as<int>());
-    entry.check_all_read();
+    add_difference(entry, differences[op]);
   }
 }
 
@@ -74,7 +69,10 @@ std::optional<std::string> wrong_if_there(const RecordedCase& c, const testing::
 
 void check_file(const RecordedFile& file, const CheckOptions& options,
                 const Differences& differences, CallCount& count, std::FILE* out) {
-  const auto listed = differences.find(file.op);
+  std::set<int> listed = file.differences;
+  if (const auto more = differences.find(file.op); more != differences.end()) {
+    listed.insert(more->second.begin(), more->second.end());
+  }
   for (const RecordedCase& c : file.cases) {
     const std::optional<std::string> found = wrong_if_there(c, file.names, options);
     if (!found) {
@@ -82,7 +80,7 @@ void check_file(const RecordedFile& file, const CheckOptions& options,
       continue;
     }
     const std::string& wrong = *found;
-    if (listed != differences.end() && listed->second.contains(c.id)) {
+    if (listed.contains(c.id)) {
       ++(wrong.empty() ? count.agree : count.differ);
       continue;
     }

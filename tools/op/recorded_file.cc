@@ -14,6 +14,7 @@
 #include "phi/common/errors.h"
 #include "tools/op/attribute_text.h"
 #include "tools/op/signature.h"
+#include "tools/yaml/op_record.h"
 #include "tools/yaml/yaml_map.h"
 #include "tools/yaml/yaml_text.h"
 
@@ -27,24 +28,40 @@ using yaml::YamlMap;
 
 class RecordedFileReader {
  public:
-  explicit RecordedFileReader(const std::string& path)
-      : path_(path),
-        tensors_(
-            SafetensorsFile::open(std::filesystem::path(path).replace_extension("safetensors"))),
-        root_(yaml::load(yaml::read_text(path, "file of recorded calls"), path)) {}
+  explicit RecordedFileReader(const std::string& path) : path_(path) {}
 
   RecordedFile file() {
-    YamlMap map(path_, root_);
-    RecordedFile result{path_, text(map.require("op"), "op"), {}, {}};
+    const YAML::Node root = yaml::load(yaml::read_text(path_, "file of recorded calls"), path_);
+    if (yaml::is_op_record(root)) return of_record(yaml::op_record_of(root, path_));
+    YamlMap map(path_, root);
+    RecordedFile result{path_, text(map.require("op"), "op"), {}, {}, {}};
+    read_cases(map, result);
+    return result;
+  }
+
+ private:
+  RecordedFile of_record(const yaml::OpRecord& record) {
+    RecordedFile result{path_, record.op, {}, {}, {}};
+    if (const YAML::Node recorded = record.section("recorded")) {
+      YamlMap map(path_, recorded);
+      read_cases(map, result);
+    }
+    for (const auto& node : record.section("differences")) {
+      YamlMap entry(path_, node);
+      add_difference(entry, result.differences);
+    }
+    return result;
+  }
+
+  void read_cases(YamlMap& map, RecordedFile& result) {
+    tensors_ = SafetensorsFile::open(std::filesystem::path(path_).replace_extension("safetensors"));
     parameters_ = parse_signature(text(map.require("args"), "args"));
     result.names = names(result.op, text(map.require("output"), "output"));
     map.get("note");
     for (const auto& node : map.require("cases")) result.cases.push_back(one(node, result));
     map.check_all_read();
-    return result;
   }
 
- private:
   [[noreturn]] void fail(const YAML::Node& at, const std::string& message) const {
     throw errors::InvalidArgument("{}:{}: {}", path_, at.Mark().line + 1, message);
   }
@@ -79,11 +96,13 @@ class RecordedFileReader {
     YAML::convert<int>::decode(map.require("id"), result.id);
     RecordedCall& call = result.call;
     call.op = file.op;
-    call.in = by_name(map.get("in"));
+    call.in = by_name(map.get("in"), result.id, "");
     call.attributes = attributes(map.get("attrs"), file.names);
-    call.out = by_name(map.get("out"));
-    call.grad_of_out = by_name(map.get("grad_of_out"));
-    call.grad = by_name(map.get("grad"));
+    call.out = by_name(map.get("out"), result.id, "out.");
+    add_undefined(map.get("absent"), call.out);
+    call.grad_of_out = by_name(map.get("grad_of_out"), result.id, "dout.");
+    call.grad = by_name(map.get("grad"), result.id, "d.");
+    add_undefined(map.get("unreached"), call.grad);
     call.refused = refused(map.get("refused"));
     map.get("no_grad");
     double tolerance = 0;
@@ -102,10 +121,18 @@ class RecordedFileReader {
     return how == "call" ? RecordedCall::Refused::kCall : RecordedCall::Refused::kDtype;
   }
 
-  RecordedCall::ByName by_name(const YAML::Node& node) const {
+  // Tensors by name. A list of names stands for the tensors of ID.PREFIXname.
+  RecordedCall::ByName by_name(const YAML::Node& node, int id, const char* prefix) const {
     RecordedCall::ByName result;
     if (!node || node.IsNull()) return result;
-    if (!node.IsMap()) fail(node, "a map of tensors is expected.");
+    if (node.IsSequence()) {
+      for (const auto& item : node) {
+        const std::string name = text(item, "a name");
+        add(name, tensors_of(item, fmt::format("{}.{}{}", id, prefix, name)), result);
+      }
+      return result;
+    }
+    if (!node.IsMap()) fail(node, "a map of tensors, or a list of names is expected.");
     for (const auto& entry : node) {
       RecordedCall::Argument tensors;
       tensors.is_list = entry.second.IsSequence();
@@ -117,6 +144,29 @@ class RecordedFileReader {
       add(entry.first.Scalar(), std::move(tensors), result);
     }
     return result;
+  }
+
+  // The tensor KEY, or the list KEY.0, KEY.1, ..
+  RecordedCall::Argument tensors_of(const YAML::Node& at, const std::string& key) const {
+    RecordedCall::Argument result;
+    result.is_list = tensors_->find(key) == nullptr && tensors_->find(key + ".0") != nullptr;
+    if (!result.is_list) {
+      result.values.push_back(tensor_named(key, at));
+      return result;
+    }
+    for (int i = 0; tensors_->find(fmt::format("{}.{}", key, i)) != nullptr; ++i) {
+      result.values.push_back(tensor_named(fmt::format("{}.{}", key, i), at));
+    }
+    return result;
+  }
+
+  // Outputs that a call does not have, and arguments that no gradient reaches.
+  void add_undefined(const YAML::Node& names, RecordedCall::ByName& result) const {
+    for (const auto& item : names) {
+      RecordedCall::Argument undefined;
+      undefined.values.emplace_back();
+      add(text(item, "a name"), std::move(undefined), result);
+    }
   }
 
   // "x.1" is the element at index 1 of the list x, as gradients are recorded.
@@ -140,10 +190,12 @@ class RecordedFileReader {
   }
 
   Tensor tensor(const YAML::Node& node) const {
-    if (node.IsNull()) return {};
-    const auto* entry = tensors_->find(text(node, "the name of a tensor"));
+    return node.IsNull() ? Tensor() : tensor_named(text(node, "the name of a tensor"), node);
+  }
+  Tensor tensor_named(const std::string& key, const YAML::Node& at) const {
+    const auto* entry = tensors_->find(key);
     if (entry == nullptr) {
-      fail(node, fmt::format("'{}' has no tensor '{}'.", tensors_->path(), node.Scalar()));
+      fail(at, fmt::format("'{}' has no tensor '{}'.", tensors_->path(), key));
     }
     DenseTensor array = DenseTensor::empty(entry->meta, CPUPlace());
     const Box whole{Dims::filled(entry->meta.dims.ndim(), 0), entry->meta.dims};
@@ -184,11 +236,19 @@ class RecordedFileReader {
 
   std::string path_;
   std::shared_ptr<const SafetensorsFile> tensors_;
-  YAML::Node root_;
   std::vector<SignatureParameter> parameters_;
 };
 
 }  // namespace
+
+void add_difference(YamlMap& entry, std::set<int>& ids) {
+  if (entry.require("why").Scalar().empty()) {
+    entry.fail(entry.node(), "a difference needs a reason.");
+  }
+  entry.get("when");
+  for (const auto& id : entry.get("ids")) ids.insert(id.as<int>());
+  entry.check_all_read();
+}
 
 RecordedFile load_recorded(const std::string& path) { return RecordedFileReader(path).file(); }
 

@@ -16,7 +16,7 @@ std::vector<std::string> files_of(const std::vector<std::string>& paths) {
       continue;
     }
     std::vector<std::string> found;
-    for (const auto& entry : std::filesystem::directory_iterator(path)) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
       if (entry.path().extension() == ".yaml") found.push_back(entry.path().string());
     }
     PHI_CHECK(!found.empty(), errors::NotFound("{}: the folder has no .yaml file.", path));

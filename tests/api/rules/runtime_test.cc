@@ -148,7 +148,7 @@ TEST(RulesByName, AnswerWhatCallsDo) {
       }
     }
   }
-  // Operators of rows (tests/api/ops) are captured by op_rows_test.
+  // Calls of records (tests/ops) are captured by op_rows_test.
   EXPECT_GT(asking.asked().size(), 70u);
 }
 

@@ -1,5 +1,5 @@
 // What shape functions of optimizers' steps, image norms and unpadded attention refuse in words of
-// their own; more in tests/api/ops/refusals.
+// their own; more in the records (tests/ops).
 #include "phi/infermeta/updates.h"
 
 #include <gmock/gmock.h>

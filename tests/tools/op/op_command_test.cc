@@ -118,7 +118,7 @@ TEST_F(OpCommand, AnswersOnAMeshAreTheSame) {
       AllOf(HasSubstr("on "), HasSubstr("rank"), HasSubstr("0 passed, 1 failed")));
 }
 
-// What they answer there is a test of the program with GPUs (tests/api/ops).
+// What they answer there is a test of the program with GPUs (tests/ops).
 TEST_F(OpCommand, GpusAreAskedFor) {
   const std::string cases = write_cases(kRight);
   EXPECT_THAT(run({"--cases=" + cases, "--place=tpu"}).err,

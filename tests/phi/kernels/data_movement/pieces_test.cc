@@ -1,5 +1,5 @@
 // Pieces: what they move, and what their gradients add up. What kernels make of them is checked by
-// recorded calls (autophi op --cases) and by the rows of tests/api/ops/data_movement.yaml.
+// recorded calls (autophi op --cases) and by the records of tests/ops/data_movement.
 #include "phi/kernels/cpu/data_movement/pieces.h"
 
 #include <gtest/gtest.h>
