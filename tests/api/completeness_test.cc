@@ -150,8 +150,9 @@ TEST(Completeness, NoStablehloLoweringIsLost) {
 
 // A table less, and its ops are missed; a reason too many is one.
 TEST(Completeness, WhatIsMissingIsNamed) {
-  const Covered seen =
-      covered({OpTable{"Products", product_cases}, OpTable{"Optimizers", optimizer_cases}});
+  const Covered seen = covered({OpTable{"Some", [] {
+                                          return cases_of_records({"matmul/matmul", "optimizer"});
+                                        }}});
   EXPECT_THAT(seen.forward,
               ElementsAre("assign", "matmul", "scaled_adamw_", "scaled_momentum_", "scaled_sgd_"));
   EXPECT_TRUE(seen.backward.contains("matmul_grad"));

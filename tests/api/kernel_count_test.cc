@@ -22,7 +22,7 @@
 #include "phi/tensor_api.h"
 #include "support/counted_world.h"
 #include "support/kernel_hook.h"
-#include "tests/api/op_cases.h"
+#include "tests/api/op_records.h"
 
 DEFINE_uint32(seed, 1, "seed of the drawn placements");
 
@@ -40,14 +40,9 @@ using phi::testing::KernelHook;
 using phi::testing::ParityCase;
 
 std::vector<ParityCase> every_case() {
-  std::vector<ParityCase> all;
-  for (const auto& table : {phi::testing::elementwise_cases(), phi::testing::reduction_cases(),
-                            phi::testing::product_cases(), phi::testing::norm_and_loss_cases(),
-                            phi::testing::lookup_cases(), phi::testing::shape_cases(),
-                            phi::testing::optimizer_cases()}) {
-    all.insert(all.end(), table.begin(), table.end());
-  }
-  return all;
+  return phi::testing::cases_of_records(
+      {"attention", "binary", "data_dependent", "decode_attention", "elementwise", "lookup", "loss",
+       "matmul", "normalisation", "optimizer", "random/dropout", "reduction", "shape", "unary"});
 }
 
 Counters& counters() { return RankContext::current().counters(); }

@@ -1,4 +1,4 @@
-// Calls of every op, as tables that several tests go through: a new op gets a row here.
+// Calls of every op, as tables that several tests go through.
 #pragma once
 
 #include <functional>
@@ -11,44 +11,18 @@
 
 namespace phi::testing {
 
-std::vector<ParityCase> elementwise_cases();
-std::vector<ParityCase> reduction_cases();
-std::vector<ParityCase> product_cases();
-std::vector<ParityCase> norm_and_loss_cases();
-std::vector<ParityCase> lookup_cases();
-std::vector<ParityCase> shape_cases();
-/// Ops without tensor inputs, whose results meet a sharded tensor.
-std::vector<ParityCase> creation_cases();
-std::vector<ParityCase> optimizer_cases();
-
-/// The same at rare extents and groupings of heads (tests/support/rare_values.h).
-std::vector<ParityCase> rare_elementwise_cases();
-std::vector<ParityCase> rare_reduction_cases();
-std::vector<ParityCase> rare_product_cases();
-std::vector<ParityCase> rare_norm_and_loss_cases();
-std::vector<ParityCase> rare_lookup_cases();
-std::vector<ParityCase> rare_shape_cases();
 /// At NaN, infinities, the ends of float32, and rows masked whole.
 std::vector<ParityCase> rare_number_cases();
-
-/// The most placements that are tried on each mesh.
-struct Sampling {
-  size_t pair = 400;
-  size_t three = 100;
-  size_t grid = 60;
-};
-inline constexpr Sampling kFewPlacements{.pair = 60, .three = 40, .grid = 30};
 
 struct OpTable {
   std::string name;
   std::function<std::vector<ParityCase>()> cases;
-  Sampling sampling = {};
   bool is_smooth = true;  // gradients are those of finite differences
 
   /// In GoogleTest's words, instead of its bytes.
   friend void PrintTo(const OpTable& table, std::ostream* out) { *out << table.name; }
 };
-/// All of the above, and the tables of records (op_records.h).
+/// The tables of records (op_records.h), and rare numbers.
 const std::vector<OpTable>& op_tables();
 /// Those whose gradients are those of finite differences.
 std::vector<OpTable> smooth_tables();
@@ -59,8 +33,7 @@ std::set<std::string> ops_run(const std::function<void()>& call);
 const std::vector<ParityCase>& chosen_cases(const OpTable& table);
 
 /// Runs a table on a mesh of two of four ranks, of three of three (uneven), and of 2x2 with a rank
-/// outside; `seed` draws the placements where there are too many.
-void expect_parity_everywhere(const std::vector<ParityCase>& cases, uint32_t seed,
-                              const Sampling& sampling = {});
+/// outside; `seed` draws the placements where there are more than 400, 100 and 60.
+void expect_parity_everywhere(const std::vector<ParityCase>& cases, uint32_t seed);
 
 }  // namespace phi::testing

@@ -1,16 +1,10 @@
 // Gradients of the calls in the tables of op_cases.h.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "api/testing/gradients.h"
 #include "tests/api/op_cases.h"
 
 namespace phi::testing {
-
-/// A case's name without what is special about it.
-std::string op_of(const ParityCase& test);
 
 /// False for ops that have no gradient, and where they are called on integers alone.
 bool is_differentiable(const ParityCase& test);

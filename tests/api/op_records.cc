@@ -10,7 +10,10 @@
 #include <filesystem>
 
 #include "api/call/named_call.h"
+#include "api/generated/ops/add.h"
 #include "api/generated/ops/assign.h"
+#include "api/generated/ops/cast.h"
+#include "api/generated/ops/gaussian.h"
 #include "api/testing/generate_tensor.h"
 #include "api/testing/recorded_call.h"
 #include "phi/common/errors.h"
@@ -142,6 +145,15 @@ class RowReader {
   yaml::YamlMap& map_;
 };
 
+// What is made of nothing meets a tensor that may be sharded: it is added to it.
+void add_to_tensor(const Row& row, ParityCase& test) {
+  const Dims shape = row.run({})[0].shape();
+  test.inputs = {gaussian(shape, 0.0f, 1.0f, /*seed=*/1)};
+  test.call = [row](const TensorList& in) {
+    return TensorList{add(in[0], cast(row.run({})[0], in[0].dtype()))};
+  };
+}
+
 struct TableRow {
   ParityCase test;
   bool is_smooth = true;
@@ -158,6 +170,7 @@ TableRow table_row(const yaml::OpRecord& record, const YAML::Node& node) {
   result.test.name = fmt::format("{} ({})", name ? name.Scalar() : row.op, row.where);
   result.test.inputs = row.inputs;
   result.test.call = [row](const TensorList& in) { return row.run(in); };
+  if (row.inputs.empty()) add_to_tensor(row, result.test);
   result.test.partial = reader.flag("partial");
   result.test.gradients = reader.flag("gradients");
   result.is_smooth = reader.flag("smooth") && result.test.gradients;
@@ -235,11 +248,21 @@ std::vector<OpTable> tables_of_records() {
     const std::string name = in_camel_case(family) + "Rows";
     for (const bool smooth : {true, false}) {
       tables.push_back({smooth ? name : "Rough" + name,
-                        [paths, smooth] { return cases_of(paths, smooth); }, kFewPlacements,
-                        smooth});
+                        [paths, smooth] { return cases_of(paths, smooth); }, smooth});
     }
   }
   return tables;
+}
+
+std::vector<ParityCase> cases_of_records(const std::vector<std::string>& names) {
+  std::vector<std::string> paths;
+  for (const std::string& name : names) {
+    const std::string path = folder_of_records() + "/" + name;
+    paths.push_back(std::filesystem::is_directory(path) ? path : path + ".yaml");
+  }
+  std::vector<ParityCase> cases;
+  for (TableRow& row : rows_of(yaml::files_of(paths))) cases.push_back(std::move(row.test));
+  return cases;
 }
 
 std::vector<Answer> answers() {

@@ -168,8 +168,9 @@ def programs(repo):
     def program(name, body=""):
         repo.write(f"build/bin/{name}", f'#!{repo.bin}/bash\necho "{name} $* $AUTOPHI_LOOP_ISA" >> '
                    f'"{repo.log}"\n{body}\n').chmod(0o755)
-    for name in ("op_parity_test", "gradient_test", "phi_kernels_unary_kernel_test",
-                 "phi_kernels_relu_kernel_test"):
+    repo.write("tests/ops/unary/relu.yaml", "op: relu\n")
+    for name in ("autophi_op", "autophi_spmd", "op_rows_test", "op_parity_test", "gradient_test",
+                 "phi_kernels_unary_kernel_test", "phi_kernels_relu_kernel_test"):
         program(name)
     repo.program = program
     return repo
@@ -180,9 +181,15 @@ def test_an_operator_builds_and_runs_what_concerns_it(programs):
     assert result.returncode == 0, result.stderr
     (build,) = [call for call in programs.calls_of("cmake") if "--build" in call]
     kernels = "phi_kernels_relu_kernel_test phi_kernels_unary_kernel_test"
-    assert build.endswith(f"--target op_parity_test gradient_test {kernels}")
-    assert [call.split() for call in programs.calls if "_test " in call and "cmake" not in call] == [
+    assert build.endswith(f"--target autophi_op autophi_spmd op_rows_test op_parity_test gradient_test {kernels}")
+    run = [call.split() for call in programs.calls if call.startswith(("autophi_", "op_", "gradient_", "phi_"))]
+    cases = f"--cases={programs.root}/tests/ops/unary/relu.yaml"
+    assert run == [
         *([name, "--gtest_brief=1", *isa] for name in kernels.split() for isa in ([], ["base"])),
+        ["autophi_spmd", cases],
+        ["autophi_op", cases],
+        ["autophi_op", cases, "--mesh=2x2", "--draws=2"],
+        ["op_rows_test", "--op=relu", "--gtest_brief=1"],
         ["op_parity_test", "--op=relu", "--gtest_brief=1"],
         ["op_parity_test", "--op=relu", "--place=guarded", "--gtest_brief=1"],
         ["gradient_test", "--op=relu", "--gtest_brief=1"]]
@@ -190,7 +197,13 @@ def test_an_operator_builds_and_runs_what_concerns_it(programs):
     assert result.stdout.splitlines()[-1] == "[test] all tests of operator relu passed"
 
 
-@pytest.mark.parametrize("name", ["op_parity_test", "gradient_test", "phi_kernels_relu_kernel_test"])
+def test_an_operator_without_a_record_is_an_error(programs):
+    result = programs.run("test", "--no-setup", "--op", "rellu")
+    assert result.returncode != 0 and "there is no record tests/ops/FAMILY/rellu.yaml" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["autophi_op", "autophi_spmd", "op_rows_test", "op_parity_test", "gradient_test",
+                                  "phi_kernels_relu_kernel_test"])
 def test_a_failing_test_of_an_operator_fails(programs, name):
     programs.program(name, "exit 1")
     result = programs.run("test", "--no-setup", "--op", "relu")

@@ -16,7 +16,7 @@
 #include "api/rules/op_rule.h"
 #include "distributed/comm/dry/dry_world.h"
 #include "phi/tensor_api.h"
-#include "tests/api/op_cases.h"
+#include "tests/api/op_records.h"
 #include "tests/support/error_matchers.h"
 
 DEFINE_uint32(seed, 20261122, "seed of the drawn placements");
@@ -26,14 +26,6 @@ namespace {
 
 using distributed::ProcessMesh;
 using distributed::TensorDistAttr;
-
-// What only the kernel finds cannot be captured, and these tables have no optimizers.
-const std::set<std::string_view> kNotCaptured = {
-    "nonzero",       "masked_select", "masked_select_grad",
-    "unique",        "scaled_sgd_",   "scaled_momentum_",
-    "scaled_adamw_", "arange",        "uniform",
-    "gaussian",      "full",          "dropout",
-    "dropout_grad"};
 
 // The outputs of a case, and the gradients of its inputs.
 TensorList with_gradients(const ParityCase& test, const TensorList& inputs) {
@@ -125,30 +117,29 @@ class Asking {
 TEST(RulesByName, AnswerWhatCallsDo) {
   SCOPED_TRACE("--seed=" + std::to_string(FLAGS_seed));
   const ProcessMesh mesh({2, 2});
+  // With values, which a dry run does not draw.
+  const std::vector<ParityCase> cases =
+      cases_of_records({"attention", "binary", "elementwise", "lookup", "loss", "matmul",
+                        "normalisation", "reduction", "shape", "unary"});
   distributed::DryWorld world(0, 4);
   const distributed::World::Scope scope(world);
   Asking asking(mesh);
   std::mt19937 rng(FLAGS_seed);
-  for (const auto& table : {elementwise_cases(), reduction_cases(), product_cases(),
-                            norm_and_loss_cases(), lookup_cases(), shape_cases()}) {
-    for (const ParityCase& test : table) {
-      if (kNotCaptured.contains(test.name)) continue;
-      for (const Choice& choice : placement_choices(test.inputs, 2, /*partial=*/true, 6, rng)) {
-        SCOPED_TRACE(test.name + " " + to_string(choice));
-        TensorList inputs;
-        for (size_t i = 0; i < test.inputs.size(); ++i) {
-          inputs.push_back(distributed::shard_tensor(test.inputs[i], mesh, choice[i]).detach());
-          const bool has_gradient = test.name != "flash_attention_with_kvcache";
-          if (has_gradient && is_floating(inputs.back().dtype())) inputs.back().set_requires_grad();
-        }
-        const Program program =
-            capture([&](const TensorList& in) { return with_gradients(test, in); }, inputs);
-        asking.ask_all(program.body());
-        if (HasFailure()) return;
+  for (const ParityCase& test : cases) {
+    for (const Choice& choice : placement_choices(test.inputs, 2, /*partial=*/true, 6, rng)) {
+      SCOPED_TRACE(test.name + " " + to_string(choice));
+      TensorList inputs;
+      for (size_t i = 0; i < test.inputs.size(); ++i) {
+        inputs.push_back(distributed::shard_tensor(test.inputs[i], mesh, choice[i]).detach());
+        if (test.gradients && is_floating(inputs.back().dtype())) inputs.back().set_requires_grad();
       }
+      const Program program =
+          capture([&](const TensorList& in) { return with_gradients(test, in); }, inputs);
+      asking.ask_all(program.body());
+      if (HasFailure()) return;
     }
   }
-  // Calls of records (tests/ops) are captured by op_rows_test.
+  // Calls of all records are captured by op_rows_test.
   EXPECT_GT(asking.asked().size(), 70u);
 }
 

@@ -5,10 +5,11 @@
 
 #include <algorithm>
 
+#include "api/generated/ops/gaussian.h"
 #include "api/generated/ops/scale.h"
 #include "api/generated/ops/softmax.h"
 #include "distributed/api.h"
-#include "tests/api/op_calls.h"
+#include "tests/api/op_records.h"
 #include "tests/api/rules_verification/child_process.h"
 #include "tests/api/rules_verification/needless_moves.h"
 #include "tests/api/rules_verification/verdict.h"
@@ -28,6 +29,8 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
+
+Tensor normal(const Dims& shape) { return gaussian(shape, 0.0f, 1.0f, /*seed=*/1); }
 
 // ---- made-up operators ----
 
@@ -221,8 +224,9 @@ TEST(Layouts, AreAllWhereThereAreFew_ElseSeeded) {
 // ---- notes ----
 
 TEST(CapturedCalls, AreThoseOfTheTables_AsTheyWereMade) {
-  const auto once = [] { return optimizer_cases(); };
-  const auto calls = captured_calls({{"Products", product_cases}, {"Optimizers", once}});
+  const auto products = [] { return cases_of_records({"matmul/matmul"}); };
+  const auto steps = [] { return cases_of_records({"optimizer/scaled_sgd_"}); };
+  const auto calls = captured_calls({{"Products", products}, {"Steps", steps}});
   const auto named = [&](std::string_view name) {
     std::vector<const CapturedCall*> found;
     for (const CapturedCall& call : calls) {
@@ -230,17 +234,17 @@ TEST(CapturedCalls, AreThoseOfTheTables_AsTheyWereMade) {
     }
     return found;
   };
-  EXPECT_EQ(named("matmul").size(), product_cases().size());
-  EXPECT_EQ(named("matmul_grad").size(), product_cases().size());
+  EXPECT_EQ(named("matmul").size(), products().size());
+  EXPECT_EQ(named("matmul_grad").size(), products().size());
   ASSERT_EQ(named("scaled_sgd_").size(), 1u);
   const CapturedCall& sgd = *named("scaled_sgd_")[0];
   // Before it was written to, and with what is absent in its place.
-  const Tensor weights = optimizer_cases()[0].inputs[0];
+  const Tensor weights = steps()[0].inputs[0];
   EXPECT_TRUE(std::ranges::equal(sgd.arguments[0][0].values<float>(), weights.values<float>()));
   ASSERT_EQ(sgd.arguments.size(), 5u);
   EXPECT_FALSE(sgd.arguments[2][0].defined());
-  EXPECT_EQ(captured_calls({{"Products", product_cases}, {"Products", product_cases}}).size(),
-            captured_calls({{"Products", product_cases}}).size());
+  EXPECT_EQ(captured_calls({{"Products", products}, {"Products", products}}).size(),
+            captured_calls({{"Products", products}}).size());
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ shards of the results, and compares them with the plain call.
 | needless moves | {} |
 | needless moves that leave less to reduce | {} |
 
-- The calls are those of `tests/api/op_cases.h`, forward and backward, with uneven and empty shapes.
+- The calls are those of the [records](op_records.md), forward and backward, with uneven and empty shapes.
 - The meshes are {}.
 - Each input is replicated, sharded along any tensor dim, or partial (sum, avg, max, min; any and
   all for bool). Several mesh dims may shard one tensor dim. The terms of a partial value are noise.

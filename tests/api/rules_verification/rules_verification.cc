@@ -45,7 +45,7 @@ int run() {
   const Effort effort = FLAGS_small ? kSmallEffort : kFullEffort;
   const VerificationReport report = verify_rules(calls, effort, FLAGS_seed, FLAGS_op, show);
   if (report.rows.empty()) {
-    fmt::print(stderr, "no call of '{}' is captured; give it a row in tests/api/op_cases.cc\n",
+    fmt::print(stderr, "no call of '{}' is captured; add one to its record in tests/ops\n",
                FLAGS_op);
     return 2;
   }

@@ -46,7 +46,8 @@ TEST(VerificationReport, OfAFewPlacementsOfEveryOperator_NothingIsIncorrect) {
     tried[row.op] = row.rule;
   }
   if (FLAGS_op.empty()) {
-    EXPECT_THAT(apart(tried, ops_of_library()), IsEmpty()) << "add a call to tests/api/op_cases.cc";
+    EXPECT_THAT(apart(tried, ops_of_library()), IsEmpty())
+        << "add a call to its record in tests/ops";
     EXPECT_THAT(apart(ops_of_page(details_markdown(report)), ops_of_library()), IsEmpty());
   }
 }
