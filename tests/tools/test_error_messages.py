@@ -8,6 +8,8 @@ together; where the message has `{}` between words, the test may have what stand
 import re
 from pathlib import Path
 
+import yaml
+
 ROOT = Path(__file__).resolve().parents[2]
 CODES = ("InvalidArgument|NotFound|OutOfRange|AlreadyExists|ResourceExhausted|PreconditionNotMet|PermissionDenied|"
          "ExecutionTimeout|Unimplemented|Unavailable|External")
@@ -81,12 +83,14 @@ def said_in_tests() -> set[tuple[str, ...]]:
     found = set()
     # Options of jobs are the messages that Python alone can meet.
     for path in (*ROOT.glob("tests/**/*"), ROOT / "python/tests/test_jobs.py"):
-        refusals = path.suffix == ".yaml" and path.parent.name == "refusals"
-        if not (refusals or path.suffix in (".cc", ".h", ".py")) or path == Path(__file__).resolve():
+        if path.suffix not in (".cc", ".h", ".py") or path == Path(__file__).resolve():
             continue
         text = path.read_text(encoding="utf-8")
         for _, said in literals(text, re.compile(LITERALS)):
             found |= runs(tokens(said), REACH)
+    for record in ROOT.glob("tests/ops/*/*.yaml"):
+        for refusal in yaml.load(record.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader)).get("refusals", []):
+            found |= runs(tokens(refusal["says"]), REACH)
     return found
 
 

@@ -47,6 +47,7 @@ struct Case {
   int line = 0;
   CaseCall call;
   std::optional<ExpectedResult> expected;  // nullopt: the rule must refuse
+  bool differs = false;                    // a known difference, with its reason in the record
   bool suspect = false;
   bool uneven = false;
 };
@@ -66,8 +67,9 @@ struct UnknownRule : Error {
   using Error::Error;
 };
 
+/// The cases of a case file, or of each rule of a record (tools/yaml/op_record.h).
 /// Errors: phi::Error naming file, line and key, also for unknown keys; UnknownRule.
-CaseFile load_cases(const std::string& path);
+std::vector<CaseFile> load_cases(const std::string& path);
 
 /// The result of the reference, as far as our rules and its policies reproduce it.
 /// Errors: for questions that it refuses, and for invalid tensors.

@@ -60,7 +60,7 @@ void print_failure(std::FILE* out, const CaseFile& file, const Case& c, const Re
 }
 
 // A file with an unknown rule is one failure; other files are still checked.
-std::optional<CaseFile> load_known(const std::string& path, std::FILE* out) {
+std::optional<std::vector<CaseFile>> load_known(const std::string& path, std::FILE* out) {
   try {
     return load_cases(path);
   } catch (const UnknownRule& error) {
@@ -69,46 +69,55 @@ std::optional<CaseFile> load_known(const std::string& path, std::FILE* out) {
   }
 }
 
+struct CaseCounts {
+  CaseCount must, suspect, uneven, listed;
+};
+
+void check_file(const CaseFile& file, const Differences& differences, CaseCounts& counts,
+                std::FILE* out) {
+  const Reference& reference = find_reference(file.rule);
+  for (const Case& c : file.cases) {
+    const CaseResult result = run_case(reference, c);
+    if (c.suspect) {
+      counts.suspect.add(result.agrees);
+    } else if (c.uneven) {
+      counts.uneven.add(result.agrees);
+    } else if (c.differs || differences.contains({file.rule, c.number})) {
+      counts.listed.add(result.agrees);
+    } else {
+      counts.must.add(result.agrees);
+      if (!result.agrees) print_failure(out, file, c, reference, result);
+    }
+  }
+}
+
 }  // namespace
 
 int check_cases(const std::vector<std::string>& paths, const std::string& differences_path,
                 std::FILE* out) {
   const Differences differences = load_differences(differences_path);
-  CaseCount must, suspect, uneven, listed;
+  CaseCounts counts;
   int unknown = 0;
   for (const auto& path : yaml::files_of(paths)) {
-    const std::optional<CaseFile> file = load_known(path, out);
-    if (!file) {
+    const std::optional<std::vector<CaseFile>> files = load_known(path, out);
+    if (!files) {
       ++unknown;
       continue;
     }
-    const Reference& reference = find_reference(file->rule);
-    for (const Case& c : file->cases) {
-      const CaseResult result = run_case(reference, c);
-      if (c.suspect) {
-        suspect.add(result.agrees);
-      } else if (c.uneven) {
-        uneven.add(result.agrees);
-      } else if (differences.contains({file->rule, c.number})) {
-        listed.add(result.agrees);
-      } else {
-        must.add(result.agrees);
-        if (!result.agrees) print_failure(out, *file, c, reference, result);
-      }
-    }
+    for (const CaseFile& file : *files) check_file(file, differences, counts, out);
   }
   const auto print_count = [&](const char* name, const CaseCount& count) {
     if (count.total() == 0) return;
     fmt::print(out, "{}: {} agree, {} differ\n", name, count.agree, count.differ);
   };
-  print_count("suspect", suspect);
-  print_count("uneven", uneven);
-  print_count("listed differences", listed);
+  print_count("suspect", counts.suspect);
+  print_count("uneven", counts.uneven);
+  print_count("listed differences", counts.listed);
   if (unknown > 0) fmt::print(out, "unknown rules: {}\n", unknown);
-  const int aside = suspect.total() + uneven.total() + listed.total();
-  fmt::print(out, "{} passed, {} failed{}\n", must.agree, must.differ + unknown,
+  const int aside = counts.suspect.total() + counts.uneven.total() + counts.listed.total();
+  fmt::print(out, "{} passed, {} failed{}\n", counts.must.agree, counts.must.differ + unknown,
              aside > 0 ? fmt::format(", {} set aside", aside) : "");
-  return must.differ + unknown;
+  return counts.must.differ + unknown;
 }
 
 }  // namespace phi::spmd_tool

@@ -5,6 +5,8 @@
 
 #include "phi/common/errors.h"
 #include "tools/spmd/case.h"
+#include "tools/spmd/case_text.h"
+#include "tools/yaml/op_record.h"
 #include "tools/yaml/yaml_map.h"
 #include "tools/yaml/yaml_text.h"
 
@@ -191,6 +193,46 @@ class CaseFileReader {
     return value && scalar<bool>(value, name, "bool");
   }
 
+  // A line, or {case: LINE, differs: REASON}.
+  Case of_line(const YAML::Node& node, const Reference& reference) const {
+    if (node.IsScalar()) return parsed_line(node, reference);
+    return whole(node, [&](YamlMap& map) {
+      Case c = parsed_line(map.require("case"), reference);
+      const auto reason = scalar<std::string>(map.require("differs"), "differs", "string");
+      if (reason.empty()) fail(node, "a difference needs a reason.");
+      c.differs = true;
+      return c;
+    });
+  }
+
+  Case parsed_line(const YAML::Node& node, const Reference& reference) const {
+    Case c;
+    c.line = node.Mark().line + 1;
+    CaseLine line;
+    try {
+      line = parse_case_line(scalar<std::string>(node, "a case", "string"));
+    } catch (const Error& error) {
+      fail(node, error.what());
+    }
+    c.call = std::move(line.call);
+    c.expected = std::move(line.expected);
+    check_direction(node, reference, c.call.direction);
+    YAML::Node given;
+    // Behind so many ends of lines, a value has its line in the file.
+    const std::string before(static_cast<size_t>(c.line - 1), '\n');
+    for (const auto& [name, value] : line.attrs) {
+      given[yaml::load(before + name, path_)] = yaml::load(before + value, path_);
+    }
+    if (given.IsMap()) c.call.attrs = attrs(given, reference, c.call.direction);
+    return c;
+  }
+
+  void check_direction(const YAML::Node& at, const Reference& reference,
+                       Direction direction) const {
+    if (direction != Direction::kGrad || reference.grad != nullptr) return;
+    fail(at, fmt::format("the rule '{}' has no gradient rule.", reference.name));
+  }
+
   Case one(YamlMap& map, const Reference& reference) const {
     Case c;
     c.line = map.node().Mark().line + 1;
@@ -198,9 +240,7 @@ class CaseFileReader {
     q.mesh = whole(map.require("mesh"),
                    [&](YamlMap& mesh) { return integers(mesh.require("shape"), "mesh.shape"); });
     q.direction = direction(map.get("direction"));
-    if (q.direction == Direction::kGrad && reference.grad == nullptr) {
-      fail(map.node(), fmt::format("the rule '{}' has no gradient rule.", reference.name));
-    }
+    check_direction(map.node(), reference, q.direction);
     q.inputs = arguments(map, "inputs", true);
     if (q.direction == Direction::kBackward ||
         takes_outputs(reference.of(q.direction), q.inputs.size())) {
@@ -219,10 +259,9 @@ class CaseFileReader {
     return c;
   }
 
-  CaseFile content(YamlMap& map) const {
+  CaseFile cases_of(const YAML::Node& name, const YAML::Node& cases) const {
     CaseFile result;
     result.path = path_;
-    const YAML::Node name = map.require("rule");
     result.rule = scalar<std::string>(name, "rule", "string");
     const Reference* reference = nullptr;
     try {
@@ -231,18 +270,32 @@ class CaseFileReader {
       throw UnknownRule(error.code(),
                         fmt::format("{}:{}: {}", path_, name.Mark().line + 1, error.what()));
     }
-    const YAML::Node cases = map.require("cases");
     if (!cases.IsSequence()) fail(cases, "cases is no list.");
     for (const auto& node : cases) {
-      result.cases.push_back(whole(node, [&](YamlMap& item) { return one(item, *reference); }));
+      const bool is_line = node.IsScalar() || (node.IsMap() && node["case"]);
+      result.cases.push_back(is_line ? of_line(node, *reference) : whole(node, [&](YamlMap& item) {
+        return one(item, *reference);
+      }));
       result.cases.back().number = static_cast<int>(result.cases.size());
     }
     return result;
   }
 
-  CaseFile file() const {
+  std::vector<CaseFile> of_record(const yaml::OpRecord& record) const {
+    std::vector<CaseFile> files;
+    const YAML::Node rules = record.section("rules");
+    if (rules && !rules.IsMap()) fail(rules, "rules is no map of lists of cases.");
+    for (const auto& entry : rules) files.push_back(cases_of(entry.first, entry.second));
+    return files;
+  }
+
+  std::vector<CaseFile> files() const {
     const YAML::Node root = yaml::load(yaml::read_text(path_, "case file"), path_);
-    return whole(root, [&](YamlMap& map) { return content(map); });
+    if (yaml::is_op_record(root)) return of_record(yaml::op_record_of(root, path_));
+    return {whole(root, [&](YamlMap& map) {
+      const YAML::Node name = map.require("rule");
+      return cases_of(name, map.require("cases"));
+    })};
   }
 
  private:
@@ -251,6 +304,6 @@ class CaseFileReader {
 
 }  // namespace
 
-CaseFile load_cases(const std::string& path) { return CaseFileReader(path).file(); }
+std::vector<CaseFile> load_cases(const std::string& path) { return CaseFileReader(path).files(); }
 
 }  // namespace phi::spmd_tool

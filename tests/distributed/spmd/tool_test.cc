@@ -140,6 +140,99 @@ INSTANTIATE_TEST_SUITE_P(
         Malformed{"  expect", "  inputs: []\n  expect", "5: 'inputs' is set twice."},
         Malformed{"[{shape", "[{{shape", "4: "}));
 
+// ---- cases as lines, and records ----
+
+std::string lines_of(const std::string& rule, const std::string& line) {
+  return "rule: " + rule + "\ncases:\n- " + line + "\n";
+}
+
+TEST(CaseLines, SayWhatMapsSay) {
+  const struct {
+    const char* rule;
+    const char* line;
+    const char* map;
+  } rows[] = {
+      {"matmul", "2x4 transpose_y=true 64x32[0,1] 48x32[1,_] = [0,_] [1,_] -> [0,1]",
+       "{mesh: {shape: [2, 4]}, attrs: {transpose_y: true}, inputs: [{shape: [64, 32], "
+       "dims_mapping: [0, 1]}, {shape: [48, 32], dims_mapping: [1, -1]}], expect: {inputs: "
+       "[{dims_mapping: [0, -1]}, {dims_mapping: [1, -1]}], outputs: [{dims_mapping: [0, 1]}]}}"},
+      {"concat", "2 axis=1 (4x3[0,_] 4x5[_,_,p0:max]) = [0,_] [0,_] -> [0,_]",
+       "{mesh: {shape: [2]}, attrs: {axis: 1}, inputs: [{list: [{shape: [4, 3], dims_mapping: [0, "
+       "-1]}, {shape: [4, 5], dims_mapping: [-1, -1], partial: [0], partial_type: [max]}]}], "
+       "expect: {inputs: [{dims_mapping: [0, -1]}, {dims_mapping: [0, -1]}], outputs: "
+       "[{dims_mapping: [0, -1]}]}}"},
+      {"relu", "backward 2x2 8[1+0] / 8[1+0] -> [1+0]",
+       "{direction: backward, mesh: {shape: [2, 2]}, inputs: [{shape: [8], dims_mapping: [[1, "
+       "0]]}], outputs: [{shape: [8], dims_mapping: [[1, 0]]}], expect: {inputs: [{dims_mapping: "
+       "[[1, 0]]}], outputs: [{dims_mapping: [[1, 0]]}]}}"},
+      {"gelu", "grad 2 8[0] 8[0] -> [0]",
+       "{direction: grad, mesh: {shape: [2]}, inputs: [{shape: [8], dims_mapping: [0]}, {shape: "
+       "[8], dims_mapping: [0]}], expect: {inputs: [{dims_mapping: [0]}, {dims_mapping: [0]}], "
+       "outputs: [{dims_mapping: [0]}]}}"},
+      {"matmul", "2 4x3[0,_] 4x3[0,_] -> refused",
+       "{mesh: {shape: [2]}, inputs: [{shape: [4, 3], dims_mapping: [0, -1]}, {shape: [4, 3], "
+       "dims_mapping: [0, -1]}], error: true}"},
+  };
+  for (const auto& row : rows) {
+    const TempFile line(lines_of(row.rule, row.line)), map(lines_of(row.rule, row.map));
+    const Case a = load_cases(line.path())[0].cases[0], b = load_cases(map.path())[0].cases[0];
+    const Reference& reference = find_reference(row.rule);
+    EXPECT_EQ(to_text(reference, a.call), to_text(reference, b.call));
+    EXPECT_EQ(a.call.direction, b.call.direction);
+    ASSERT_EQ(a.expected.has_value(), b.expected.has_value()) << row.line;
+    if (a.expected) {
+      EXPECT_EQ(to_text(*a.expected), to_text(*b.expected));
+    }
+    EXPECT_TRUE(run_case(reference, a).agrees) << row.line << run_case(reference, a).actual;
+  }
+}
+
+TEST(CaseLines, NameFileAndLineOfWhatIsWrong) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"2 4[0]", "3: '2 4[0]' has no result"},
+      {"2 4 -> [0]", "3: '4' is not of the form 64x32[0,_]"},
+      {"two 4[0] -> [0]", "3: 'two' in 'two' is no number"},
+      {"x 4[0] -> [0]", "3: 'x' is no mesh such as 2x4"},
+      {"2 4[q] -> [0]", "3: 'q' in '4[q]' is no number"},
+      {"2 (4[0] -> [0]", "3: '(4[0]' has a list without its ')'"},
+      {"2 axis=1 4[0] -> [0]", "3: the rule has no attribute 'axis'"},
+      {"grad 2 4[0] -> [0]", "3: the rule 'relu' has no gradient rule"},
+      {"{case: '2 4[0] -> [0]', reason: x}", "3: the key 'differs' is missing"},
+      {"{case: '2 4[0] -> [0]', differs: ''}", "3: a difference needs a reason"},
+      {"{case: '2 4[0] -> [0]', differs: x, why: y}", "3: the key 'why' is not read here"},
+  };
+  for (const auto& [line, message] : rows) {
+    const TempFile file(lines_of("relu", line));
+    EXPECT_THAT(message_of([&] { load_cases(file.path()); }),
+                HasSubstr(file.path() + ":" + message))
+        << line;
+  }
+}
+
+TEST(Records, AreCheckedRuleByRule) {
+  const TempFolder folder;
+  const auto write = [&](const std::string& text) {
+    std::ofstream(folder.path() / "relu.yaml") << text;
+    return printed_by({folder.path().string()});
+  };
+  EXPECT_EQ(write("op: relu\ncalls: []\n").first, "0 passed, 0 failed\n");
+  EXPECT_EQ(write("op: relu\nrules:\n  relu:\n  - 2 4[0] -> [0]\n  exp:\n  - 2 4[_] -> [_]\n"
+                  "  - {case: '2 4[0] -> [_]', differs: 'a reason'}\n")
+                .first,
+            "listed differences: 0 agree, 1 differ\n2 passed, 0 failed, 1 set aside\n");
+  EXPECT_THAT(write("op: relu\nrules:\n  relu:\n  - 2 4[0] -> [_]\n").first,
+              AllOf(HasSubstr("FAIL relu case 1"), HasSubstr("relu.yaml:4"),
+                    HasSubstr("expected  [0] -> [_]")));
+  EXPECT_THAT(write("op: relu\nrules:\n  rellu:\n  - 2 4[0] -> [0]\n").first,
+              HasSubstr("relu.yaml:3: there is no recorded rule 'rellu'"));
+  EXPECT_THAT(message_of([&] { write("op: relu\ncallz: []\n"); }),
+              HasSubstr("relu.yaml:2: the key 'callz' is not read here, did you mean 'calls'"));
+  EXPECT_THAT(message_of([&] { write("op: gelu\n"); }),
+              HasSubstr("relu.yaml:1: op is 'gelu', and the file is named 'relu'."));
+  EXPECT_THAT(message_of([&] { write("op: relu\nrules: [x]\n"); }),
+              HasSubstr("relu.yaml:2: rules is no map of lists of cases."));
+}
+
 TEST(SpmdTool, MissingFileIsSaid) {
   EXPECT_THAT(message_of([] { load_cases("/nowhere.yaml"); }),
               HasSubstr("cannot read case file '/nowhere.yaml'"));

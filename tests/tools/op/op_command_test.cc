@@ -144,13 +144,70 @@ TEST_F(OpCommand, DifferencesAreSetAside) {
       HasSubstr("a difference needs a reason"));
 }
 
+// Tensors 0.x [1], 0.y [2], 0.out.out [3], 1.inputs.0 [1], 1.inputs.1 [2], 1.out.out [3].
+std::string write_record_tensors(const std::string& path) {
+  const std::vector<std::pair<std::string, float>> tensors = {{"0.x", 1},        {"0.y", 2},
+                                                              {"0.out.out", 3},  {"1.inputs.0", 1},
+                                                              {"1.inputs.1", 2}, {"1.out.out", 3}};
+  distributed::checkpoint::SafetensorsHeader header;
+  for (const auto& [name, value] : tensors) {
+    header.tensors.push_back({name, {Dims{1}, DataType::FLOAT32}, 0, 0});
+  }
+  header.lay_out();
+  std::ofstream file(path, std::ios::binary);
+  file << header.encode();
+  for (const auto& entry : header.tensors) {
+    for (const auto& [name, value] : tensors) {
+      if (name == entry.name) file.write(reinterpret_cast<const char*>(&value), sizeof(value));
+    }
+  }
+  return path;
+}
+
+TEST_F(OpCommand, RecordsNameTensorsInShort) {
+  const std::string head = "  args: \"Tensor x, Tensor y\"\n  output: \"Tensor(out)\"\n  cases:\n";
+  write_record_tensors(path("add.safetensors"));
+  const std::string cases = "  - {id: 0, in: [x, y], out: [out]}\n";
+  EXPECT_EQ(run({write("add.yaml", "op: add\nrecorded:\n" + head + cases)}).out,
+            "1 passed, 0 failed\n");
+  // A list of tensors.
+  write_record_tensors(path("add_n.safetensors"));
+  EXPECT_EQ(run({write("add_n.yaml",
+                       "op: add_n\nrecorded:\n  args: \"Tensor[] inputs\"\n  output: "
+                       "\"Tensor(out)\"\n  cases:\n  - {id: 1, in: [inputs], out: [out]}\n")})
+                .out,
+            "1 passed, 0 failed\n");
+  const Printed wrong = run(
+      {write("add.yaml", "op: add\nrecorded:\n" + head + "  - {id: 0, in: [x], out: [out]}\n")});
+  EXPECT_THAT(wrong.out, AllOf(HasSubstr("FAIL add case 0"), HasSubstr("add.yaml:6")));
+  EXPECT_THAT(
+      run({write("add.yaml", "op: add\nrecorded:\n" + head + "  - {id: 0, in: [z]}\n")}).err,
+      HasSubstr("add.yaml:6: '" + path("add.safetensors") + "' has no tensor '0.z'"));
+}
+
+TEST_F(OpCommand, RecordsHaveTheirDifferences) {
+  write_record_tensors(path("add.safetensors"));
+  const std::string head =
+      "recorded:\n  args: \"Tensor x, Tensor y\"\n  output: \"Tensor(out)\"\n  cases:\n";
+  const std::string map = "  - {id: 0, in: {x: 0.x, y: 0.x}, out: {out: 0.out.out}}\n";
+  const std::string differs = "op: add\ndifferences:\n- {ids: [0], when: always, why: it is 2}\n";
+  EXPECT_EQ(run({write("add.yaml", differs + head + map)}).out,
+            "listed differences: 1 differ, 0 agree\n0 passed, 0 failed\n");
+  EXPECT_THAT(run({write("add.yaml", "op: add\ndifferences:\n- {ids: [0], when: always}\n")}).err,
+              HasSubstr("add.yaml:3: the key 'why' is missing"));
+  EXPECT_EQ(run({write("add.yaml", "op: add\n")}).out, "0 passed, 0 failed\n");
+  EXPECT_THAT(run({write("add.yaml", "op: add\nrefusal: []\n")}).err,
+              HasSubstr("add.yaml:2: the key 'refusal' is not read here"));
+}
+
 TEST_F(OpCommand, FilesThatAreNoneAreErrors) {
   const struct {
     const char* cases;
     const char* message;
   } rows[] = {
       {"- {id: 0, in: {x: z}, attrs: {}}\n", "has no tensor 'z'"},
-      {"- {id: 0, in: [x], attrs: {}}\n", "a map of tensors is expected"},
+      {"- {id: 0, in: x, attrs: {}}\n", "a map of tensors, or a list of names is expected"},
+      {"- {id: 0, in: [x], attrs: {}}\n", "has no tensor '0.x'"},
       {"- {id: 0, in: {x: x}, attrs: {}, refused: maybe}\n", "refused must be call or dtype"},
       {"- {id: 0, in: {x: x}, attrs: {}, answer: 3}\n", "the key 'answer' is not read here"},
       {"- {id: 0, in: {x: {}}, attrs: {}}\n", "the name of a tensor is no text"},
@@ -160,7 +217,7 @@ TEST_F(OpCommand, FilesThatAreNoneAreErrors) {
     EXPECT_EQ(r.status, 1);
     EXPECT_THAT(r.err, AllOf(HasSubstr("add.yaml:5"), HasSubstr(row.message))) << row.cases;
   }
-  EXPECT_THAT(run({"--cases=" + path("nothing.yaml")}).err, HasSubstr("nothing.safetensors"));
+  EXPECT_THAT(run({"--cases=" + path("nothing.yaml")}).err, HasSubstr("nothing.yaml"));
 }
 
 TEST_F(OpCommand, AttributesAreRead) {

@@ -25,8 +25,7 @@ Result run(std::vector<std::string> words) {
 TEST(SpmdCommand, AsksListsAndChecks) {
   EXPECT_THAT(run({"relu", "--mesh=2", "--in=4[0]"}).out, HasSubstr("gives  out  4[0]"));
   EXPECT_THAT(run({"--list"}).out, HasSubstr("matmul"));
-  const std::string cases =
-      AUTOPHI_SOURCE_DIR "/tests/distributed/spmd/cases/elementwise_unary.yaml";
+  const std::string cases = AUTOPHI_SOURCE_DIR "/tests/ops/unary/exp.yaml";
   const Result checked = run({"--cases=" + cases});
   EXPECT_EQ(checked.status, 0) << checked.err;
   EXPECT_THAT(checked.out, HasSubstr("0 failed"));
