@@ -100,7 +100,9 @@ class RecordedFileReader {
     call.attributes = attributes(map.get("attrs"), file.names);
     call.out = by_name(map.get("out"), result.id, "out.");
     add_undefined(map.get("absent"), call.out);
-    call.grad_of_out = by_name(map.get("grad_of_out"), result.id, "dout.");
+    const YAML::Node grad_of_out = map.get("grad_of_out");
+    call.grad_of_out = grad_of_out ? by_name(grad_of_out, result.id, "dout.")
+                                   : gradients_of(call.out, result.id, node);
     call.grad = by_name(map.get("grad"), result.id, "d.");
     add_undefined(map.get("unreached"), call.grad);
     call.refused = refused(map.get("refused"));
@@ -156,6 +158,18 @@ class RecordedFileReader {
     }
     for (int i = 0; tensors_->find(fmt::format("{}.{}", key, i)) != nullptr; ++i) {
       result.values.push_back(tensor_named(fmt::format("{}.{}", key, i), at));
+    }
+    return result;
+  }
+
+  // The gradients of outputs that the file has.
+  RecordedCall::ByName gradients_of(const RecordedCall::ByName& outputs, int id,
+                                    const YAML::Node& at) const {
+    RecordedCall::ByName result;
+    for (const auto& [name, output] : outputs) {
+      const std::string key = fmt::format("{}.dout.{}", id, name);
+      const bool has_any = tensors_->find(key) != nullptr || tensors_->find(key + ".0") != nullptr;
+      if (has_any) result.emplace_back(name, tensors_of(at, key));
     }
     return result;
   }

@@ -217,6 +217,7 @@ class CaseFileReader {
     c.call = std::move(line.call);
     c.expected = std::move(line.expected);
     check_direction(node, reference, c.call.direction);
+    check_outputs(node, reference, c.call);
     YAML::Node given;
     // Behind so many ends of lines, a value has its line in the file.
     const std::string before(static_cast<size_t>(c.line - 1), '\n');
@@ -225,6 +226,13 @@ class CaseFileReader {
     }
     if (given.IsMap()) c.call.attrs = attrs(given, reference, c.call.direction);
     return c;
+  }
+
+  void check_outputs(const YAML::Node& at, const Reference& reference, const CaseCall& call) const {
+    const bool needed = call.direction == Direction::kBackward ||
+                        takes_outputs(reference.of(call.direction), call.inputs.size());
+    if (needed && call.outputs.empty()) fail(at, "the outputs are missing; write them behind '/'.");
+    if (!needed && !call.outputs.empty()) fail(at, "only a backward case has outputs behind '/'.");
   }
 
   void check_direction(const YAML::Node& at, const Reference& reference,

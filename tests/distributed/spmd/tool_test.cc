@@ -196,6 +196,8 @@ TEST(CaseLines, NameFileAndLineOfWhatIsWrong) {
       {"2 4[q] -> [0]", "3: 'q' in '4[q]' is no number"},
       {"2 (4[0] -> [0]", "3: '(4[0]' has a list without its ')'"},
       {"2 axis=1 4[0] -> [0]", "3: the rule has no attribute 'axis'"},
+      {"backward 2 4[0] -> [0]", "3: the outputs are missing; write them behind '/'"},
+      {"2 4[0] / 4[0] -> [0]", "3: only a backward case has outputs behind '/'"},
       {"grad 2 4[0] -> [0]", "3: the rule 'relu' has no gradient rule"},
       {"{case: '2 4[0] -> [0]', reason: x}", "3: the key 'differs' is missing"},
       {"{case: '2 4[0] -> [0]', differs: ''}", "3: a difference needs a reason"},

@@ -1,6 +1,7 @@
 """The text of records (docs/op_records.md): flow style, a call on one line, and lines of at most 100 columns.
 
-A recorded call names its tensors in short where it can: `in: [x]` of call 4 is the tensor 4.x of the safetensors file.
+A recorded call names its tensors in short where it can: `in: [x]` of call 4 is the tensor 4.x of the safetensors file. The
+gradients of its outputs are those that the file has.
 """
 
 import json
@@ -78,10 +79,24 @@ def _short_names(number: int, prefix: str, tensors: dict) -> list[str] | None:
     return list(tensors)
 
 
+def _gradients_of(number: int, outputs, keys) -> dict:
+    """Those of the outputs that the file has, elements of lists by themselves."""
+    found = {}
+    for name in outputs:
+        start = f"{number}.dout.{name}"
+        count = next(i for i in range(len(keys) + 1) if f"{start}.{i}" not in keys)
+        found |= {name: start} if start in keys else {f"{name}.{i}": f"{start}.{i}" for i in range(count)}
+    return found
+
+
 def short(call: dict) -> dict:
     """A call as records have it: absent inputs are left out, absent outputs and gradients are named apart."""
     result = {}
+    given = call.get("grad_of_out", {})
+    is_derived = call.get("grad") and given == _gradients_of(call["id"], call["out"], set(given.values()))
     for key, value in call.items():
+        if key == "grad_of_out" and is_derived:
+            continue
         if key not in _PREFIXES:
             if value != {}:
                 result[key] = value
@@ -115,4 +130,6 @@ def full(call: dict, keys) -> dict:
     for key, absent in (("out", "absent"), ("grad", "unreached")):
         if absent in call:
             result[key] = result.get(key, {}) | dict.fromkeys(call[absent])
+    if "grad_of_out" not in result and (given := _gradients_of(call["id"], result.get("out", {}), keys)):
+        result["grad_of_out"] = given
     return {"attrs": {}} | result

@@ -144,11 +144,12 @@ TEST_F(OpCommand, DifferencesAreSetAside) {
       HasSubstr("a difference needs a reason"));
 }
 
-// Tensors 0.x [1], 0.y [2], 0.out.out [3], 1.inputs.0 [1], 1.inputs.1 [2], 1.out.out [3].
+// Tensors 0.x [1], 0.y [2], 0.out.out [3], 1.inputs.0 [1], 1.inputs.1 [2], 1.out.out
+// [3], 2.dout.out [2].
 std::string write_record_tensors(const std::string& path) {
-  const std::vector<std::pair<std::string, float>> tensors = {{"0.x", 1},        {"0.y", 2},
-                                                              {"0.out.out", 3},  {"1.inputs.0", 1},
-                                                              {"1.inputs.1", 2}, {"1.out.out", 3}};
+  const std::vector<std::pair<std::string, float>> tensors = {
+      {"0.x", 1},        {"0.y", 2},       {"0.out.out", 3}, {"1.inputs.0", 1},
+      {"1.inputs.1", 2}, {"1.out.out", 3}, {"2.dout.out", 2}};
   distributed::checkpoint::SafetensorsHeader header;
   for (const auto& [name, value] : tensors) {
     header.tensors.push_back({name, {Dims{1}, DataType::FLOAT32}, 0, 0});
@@ -177,6 +178,12 @@ TEST_F(OpCommand, RecordsNameTensorsInShort) {
                        "\"Tensor(out)\"\n  cases:\n  - {id: 1, in: [inputs], out: [out]}\n")})
                 .out,
             "1 passed, 0 failed\n");
+  // Gradients of outputs are those that the file has.
+  EXPECT_THAT(run({write("add.yaml", "op: add\nrecorded:\n" + head +
+                                         "  - {id: 2, in: {x: 0.x, y: 0.y}, out: {out: 0.out.out}, "
+                                         "grad: {x: 0.x}}\n")})
+                  .out,
+              HasSubstr("gradient of x: expected f32[1] [1], got f32[1] [2]"));
   const Printed wrong = run(
       {write("add.yaml", "op: add\nrecorded:\n" + head + "  - {id: 0, in: [x], out: [out]}\n")});
   EXPECT_THAT(wrong.out, AllOf(HasSubstr("FAIL add case 0"), HasSubstr("add.yaml:6")));
