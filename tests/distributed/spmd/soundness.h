@@ -46,14 +46,6 @@ inline Array make(const Dims& shape, const std::function<double(const Dims&)>& v
   return a.values[static_cast<size_t>(position)];
 }
 
-// Element of `a` under broadcasting to an index of more dims.
-inline double broadcast_at(const Array& a, const Dims& index) {
-  Dims own = Dims::filled(a.shape.ndim(), 0);
-  const int lead = index.ndim() - a.shape.ndim();
-  for (int d = 0; d < own.ndim(); ++d) own[d] = a.shape[d] == 1 ? 0 : index[lead + d];
-  return at(a, own);
-}
-
 inline Array cut(const Array& a, const Box& box) {
   return make(box.size, [&](const Dims& i) {
     Dims index = i;

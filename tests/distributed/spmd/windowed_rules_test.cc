@@ -1,9 +1,11 @@
-// Rules of windows over images: images and channels split, spatial dims stay whole.
+// Rules of windows over images: images and channels split, spatial dims stay whole. What is no
+// equation of einsum.
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "distributed/spmd/rules.h"
+#include "phi/common/errors.h"
 
 namespace phi::distributed {
 namespace {
@@ -120,6 +122,17 @@ TEST(Conv3dTransposeRule, InputChannelsMakeThePartialSum) {
                      .forward();
   EXPECT_EQ(r.inputs[1], attr({R, Shard(0)}));
   EXPECT_EQ(r.outputs[0], attr({Shard(0), Partial()}));
+}
+
+TEST(EinsumRule, RefusesWhatIsNoEquation) {
+  const ProcessMesh mesh(std::vector<int64_t>{2});
+  const auto* whole = TensorDistAttr::replicated(mesh);
+  const std::vector<TensorSpec> x{{{4, 4}, whole}};
+  for (const char* equation : {"ij,jk->ik", "i->i", "ij->k", "i.j->i", "ij->ii", "i1->i"}) {
+    EXPECT_THROW(EinsumInferSpmd(x, equation), Error) << equation;
+  }
+  EXPECT_NO_THROW(EinsumInferSpmd(x, "...j -> ...").forward());
+  EXPECT_EQ(EinsumInferSpmd(x, "ba").forward().outputs[0], whole);  // the letters, sorted
 }
 
 }  // namespace
