@@ -1,10 +1,10 @@
 // Calls and refusals of the records of operators (tests/ops/FAMILY/OP.yaml, docs/op_records.md):
 //
-//   op: index_select
-//   calls:
-//   - {in: {x: "f32[5,4]", index: "i64[3] below(5)"}, attrs: {axis: 0}}
-//   refusals:
-//   - {in: {x: "f32[5,4]", index: "f32[3]"}, says: "index must be"}
+//   | op: index_select
+//   | calls:
+//   | - {in: {x: "f32[5,4]", index: "i64[3] below(5)"}, attrs: {axis: 0}}
+//   | refusals:
+//   | - {in: {x: "f32[5,4]", index: "f32[3]"}, says: "index must be"}
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // Rule cases as lines, with tensors as in the command line of autophi spmd:
 //
-//   2x4 trans_y=true 64x32[0,1] 48x32[1,_] = [0,1] [_,1] -> [0,_,p1]
+//   | 2x4 trans_y=true 64x32[0,1] 48x32[1,_] = [0,1] [_,1] -> [0,_,p1]
 //
 // - `backward` or `grad` in front is the direction.
 // - Behind the mesh are attributes, then the inputs; `/` begins the outputs of a backward case.
