@@ -1,33 +1,25 @@
-// Loads libraries of operators. The headers that a file was built with are checked before any of
-// its code runs.
+// Loads libraries of operators.
 #include "api/library/load_ops.h"
 
-#include <dlfcn.h>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <list>
 #include <map>
 #include <mutex>
-#include <sstream>
 
 #include "api/library/op_library.h"
+#include "api/library/open_library.h"
 #include "phi/common/errors.h"
-
-#define PHI_TEXT_(x) #x
-#define PHI_TEXT(x) PHI_TEXT_(x)
 
 namespace phi {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kAbiPrefix = "autophi_abi_";
-constexpr std::string_view kAbi = PHI_TEXT(AUTOPHI_ABI);
+constexpr LibraryRole kRole = {"operator library", "build one with autophi_add_ops"};
 
 // The contents of an OpLibrary.
 struct Brought {
@@ -49,38 +41,6 @@ struct Brought {
 // links; null if the thread is not loading one.
 thread_local std::vector<Brought>* loading = nullptr;
 
-// The name of the library's ABI symbol, which identifies the headers of its build; empty if it has
-// none.
-std::string abi_in(const std::string& path) {
-  std::error_code ignored;
-  const bool is_file = fs::is_regular_file(path, ignored);  // reading a pipe would block
-  std::ifstream file;
-  if (is_file) file.open(path, std::ios::binary);
-  PHI_CHECK(is_file && file.good(),
-            errors::NotFound("there is no operator library '{}', or it is not readable.", path));
-  std::ostringstream bytes;
-  bytes << file.rdbuf();
-  const std::string text = std::move(bytes).str();
-  const size_t start = text.find(kAbiPrefix);
-  if (start == std::string::npos) return "";
-  const size_t end = text.find('\0', start);
-  return text.substr(start, end - start);
-}
-
-// "autophi_abi_0_1_0_83ab.." -> "0_1_0_83ab.."
-std::string_view version_of(std::string_view abi) { return abi.substr(kAbiPrefix.size()); }
-
-void check_built_for_this(const std::string& path) {
-  const std::string abi = abi_in(path);
-  PHI_CHECK(!abi.empty(),
-            errors::InvalidArgument(
-                "'{}' is not an operator library; build one with autophi_add_ops.", path));
-  PHI_CHECK(abi == kAbi, errors::InvalidArgument(
-                             "'{}' was built against other headers ({}) than this program ({}); "
-                             "rebuild it with find_package(autophi) of this installation.",
-                             path, version_of(abi), version_of(kAbi)));
-}
-
 struct Loaded {
   std::mutex mutex;
   std::list<std::pair<fs::path, LoadedOps>> libraries;  // in order; addresses are stable
@@ -93,23 +53,27 @@ Loaded& loaded() {
   return instance;
 }
 
+// Sets `loading` for its lifetime.
+class Collecting {
+ public:
+  explicit Collecting(std::vector<Brought>* to) { loading = to; }
+  ~Collecting() { loading = nullptr; }
+  Collecting(const Collecting&) = delete;
+  Collecting& operator=(const Collecting&) = delete;
+};
+
 // An opened library. Its static initialisers have run and registered its kernels.
 struct Opened {
   std::vector<Brought> brought;
   std::vector<std::string> clashes;
 };
 
-Opened open_library(const std::string& path) {
+Opened open_ops(const std::string& path) {
   Opened opened;
-  loading = &opened.brought;
   KernelClashes clashes;
-  // Without a slash in its path the loader would search the system's folders.
-  const void* handle = dlopen(fs::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
-  loading = nullptr;
-  if (handle == nullptr) {
-    const char* reason = dlerror();
-    throw errors::InvalidArgument("'{}' cannot be loaded: {}.", path,
-                                  reason ? reason : "unknown reason");
+  {
+    const Collecting collecting(&opened.brought);
+    open_library(path);
   }
   clashes.settle();
   opened.clashes = clashes.found();
@@ -142,8 +106,8 @@ LoadedOps join_all(const std::string& path, const Opened& opened) {
 // An error after opening is final for the file. After an earlier error the file may be replaced and
 // loaded again.
 LoadedOps load(const std::string& path, const fs::path& file) {
-  check_built_for_this(path);
-  const Opened opened = open_library(path);
+  check_library(path, kRole);
+  const Opened opened = open_ops(path);
   try {
     return join_all(path, opened);
   } catch (const Error& error) {
