@@ -8,7 +8,7 @@
 namespace phi::data {
 namespace {
 
-constexpr std::array<std::string_view, 3> kKinds = {"bytes", "tokens", "megatron"};
+constexpr std::array<std::string_view, 4> kKinds = {"bytes", "tokens", "megatron", "images"};
 constexpr std::array<std::string_view, 2> kDocuments = {"joined", "apart"};
 
 }  // namespace
@@ -20,7 +20,8 @@ DataKind parse_data_kind(std::string_view name) {
   for (size_t i = 0; i < kKinds.size(); ++i) {
     if (kKinds[i] == name) return static_cast<DataKind>(i);
   }
-  throw errors::InvalidArgument("'{}' is not a kind of data; use bytes, tokens or megatron.", name);
+  throw errors::InvalidArgument(
+      "'{}' is not a kind of data; use bytes, tokens, megatron or images.", name);
 }
 
 Documents parse_documents(std::string_view name) {

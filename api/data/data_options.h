@@ -14,6 +14,7 @@ enum class DataKind : uint8_t {
   kBytes,     // text files and folders; a byte is a token
   kTokens,    // flat files of token ids, as nanoGPT's train.bin
   kMegatron,  // pairs of .bin and .idx, as written by Megatron-LM's preprocessing
+  kImages,    // images with classes (images/image_data.h); the other kinds are token ids
 };
 
 enum class Documents : uint8_t {
@@ -21,7 +22,7 @@ enum class Documents : uint8_t {
   kApart,   // a window is within one document
 };
 
-/// "bytes", "tokens", "megatron"; "joined", "apart".
+/// "bytes", "tokens", "megatron", "images"; "joined", "apart".
 std::string_view name_of(DataKind kind);
 std::string_view name_of(Documents documents);
 /// The inverse of name_of. Errors: InvalidArgument with the known names.

@@ -75,6 +75,9 @@ std::shared_ptr<const TokenFiles> TokenFiles::open(const DataOptions& options) {
     case DataKind::kMegatron:
       files->open_megatron();
       break;
+    case DataKind::kImages:
+      throw errors::InvalidArgument(
+          "data of kind images has no token ids; open it with data::ImageData.");
   }
   files->find_documents();
   files->find_fingerprint();
