@@ -109,7 +109,7 @@ LAYERS = (
     Layer("abi", r"phi/generated/abi\.h$", ()),
     Layer("api/library", r"api/library/", CALLS + ("api/rules", "abi")),
     Layer("api/testing", r"api/testing/", CALLS + ("api/autograd", "api/rules")),
-    Layer("api/nn", r"api/nn/", CALLS + ("api/rules", "api/autograd", "api/capture"),
+    Layer("api/nn", r"api/nn/", CALLS + ("api/rules", "api/autograd", "api/capture", "api/library", "abi"),
           libraries=("fmt", "glog", "nlohmann")),
     Layer("api/training", r"api/training/", CALLS + (
         "api/autograd", "api/capture", "api/data", "api/explain", "api/nn")),

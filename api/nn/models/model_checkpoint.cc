@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "api/nn/checkpoint.h"
-#include "distributed/comm/world.h"
+#include "api/nn/models/described_model.h"
 #include "phi/common/errors.h"
 
 namespace phi::nn::models {
@@ -26,9 +26,7 @@ void check_model(const checkpoint::Checkpoint& from, const ModelConfig& wanted) 
 }
 
 void save(const std::string& folder, const Decoder& model, checkpoint::SaveOptions options) {
-  for (auto& [key, text] : metadata_of(model.config())) options.metadata[key] = text;
-  nn::save(folder, model, options);
-  if (distributed::World::current().rank() == 0) save_config(folder, model.config());
+  save_described(folder, model, to_json(model.config()), std::move(options));
 }
 
 std::unique_ptr<Decoder> load(const std::string& folder, DataType dtype) {

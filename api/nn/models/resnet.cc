@@ -12,6 +12,7 @@
 #include "api/nn/layers/batch_norm.h"
 #include "api/nn/layers/conv.h"
 #include "api/nn/layers/linear.h"
+#include "api/nn/models/library_kinds.h"
 #include "phi/common/errors.h"
 
 namespace phi::nn::models {
@@ -104,6 +105,24 @@ ResNet::ResNet(const ResNetConfig& config) : config_(config) {
     width = out;
   }
   add<ResNetHead>("head", width, config.classes);
+}
+
+ModelKind resnet_kind() {
+  const ResNetConfig defaults;
+  ModelKind kind{.name = "resnet", .samples = SampleKind::kImages};
+  kind.keys = {sizes_key("blocks", defaults.blocks), size_key("width", defaults.width),
+               size_key("channels", defaults.channels), size_key("classes", defaults.classes)};
+  kind.make = [](const ModelValues& values) {
+    return std::make_unique<ResNet>(ResNetConfig{.blocks = values.sizes("blocks"),
+                                                 .width = values.size("width"),
+                                                 .channels = values.size("channels"),
+                                                 .classes = values.size("classes")});
+  };
+  kind.find_fault = [](const ModelValues& values) -> std::optional<KeyFault> {
+    if (!values.sizes("blocks").empty()) return std::nullopt;
+    return KeyFault{{"blocks"}, "is empty; list the blocks of each stage, e.g. [2, 2, 2, 2]."};
+  };
+  return kind;
 }
 
 }  // namespace phi::nn::models

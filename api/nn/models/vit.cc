@@ -1,6 +1,8 @@
 // The links of Vit.
 #include "api/nn/models/vit.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "api/generated/ops/add.h"
@@ -12,6 +14,7 @@
 #include "api/nn/layers/dropout.h"
 #include "api/nn/layers/embedding.h"
 #include "api/nn/layers/transformer_block.h"
+#include "api/nn/models/library_kinds.h"
 #include "phi/common/errors.h"
 
 namespace phi::nn::models {
@@ -106,6 +109,32 @@ BlockOptions vit_block(const VitConfig& config) {
   return block;
 }
 
+VitConfig config_of(const ModelValues& values) {
+  return {.image = values.size("image_size"),
+          .patch = values.size("patch"),
+          .channels = values.size("channels"),
+          .classes = values.size("classes"),
+          .d_model = values.size("d_model"),
+          .layers = values.size("layers"),
+          .heads = values.size("heads"),
+          .hidden = values.size("hidden"),
+          .dropout = values.number("dropout"),
+          .norm_eps = values.number("norm_eps")};
+}
+
+std::optional<KeyFault> fault_of(const ModelValues& values) {
+  const VitConfig c = config_of(values);
+  if (c.image % c.patch != 0) {
+    return KeyFault{{"patch", "image_size"},
+                    fmt::format("patches of {} do not divide image_size {}.", c.patch, c.image)};
+  }
+  if (c.d_model % c.heads == 0) return std::nullopt;
+  return KeyFault{
+      {"heads", "d_model"},
+      fmt::format("{} heads do not divide d_model {}; d_model must be a multiple of heads.",
+                  c.heads, c.d_model)};
+}
+
 }  // namespace
 
 Vit::Vit(const VitConfig& config) : config_(config) {
@@ -113,6 +142,26 @@ Vit::Vit(const VitConfig& config) : config_(config) {
   add<VitInput>(Name::flat("input"), config);
   repeat<TransformerBlock>("layer", config.layers, vit_block(config));
   add<VitOutput>(Name::flat("output"), config);
+}
+
+ModelKind vit_kind() {
+  const VitConfig defaults;
+  ModelKind kind{.name = "vit", .samples = SampleKind::kImages};
+  kind.keys = {size_key("image_size", defaults.image),
+               size_key("patch", defaults.patch),
+               size_key("channels", defaults.channels),
+               size_key("classes", defaults.classes),
+               size_key("d_model", defaults.d_model),
+               size_key("layers", defaults.layers),
+               size_key("heads", defaults.heads),
+               size_key("hidden", defaults.hidden),
+               fraction_key("dropout", defaults.dropout),
+               number_key("norm_eps", defaults.norm_eps, 0.0, 1.0)};
+  kind.make = [](const ModelValues& values) { return std::make_unique<Vit>(config_of(values)); };
+  kind.find_fault = fault_of;
+  kind.repeated = "layers";
+  kind.splits_over_tp = true;
+  return kind;
 }
 
 }  // namespace phi::nn::models
