@@ -16,8 +16,8 @@
 #include "phi/common/errors.h"
 #include "phi/common/printable.h"
 #include "tools/cli/command_line.h"
+#include "tools/job/config/config.h"
 #include "tools/job/config/section.h"
-#include "tools/job/config/to_library_model.h"
 
 DEFINE_string(to, "", "huggingface or autophi");
 DEFINE_string(job, "", "a job with the model that the weights are of");
@@ -79,6 +79,18 @@ int64_t max_file_bytes() {
   return *bytes;
 }
 
+nn::models::ModelConfig decoder_of(const std::string& job_file) {
+  const job::JobConfig config = job::load_job(job_file);
+  const nn::models::ModelKind& kind = config.model.row();
+  if (!kind.decoder_config) {
+    throw config.wrong({"model.kind"},
+                       fmt::format("weights of kind {} have no other format; autophi weights "
+                                   "converts those of gpt and llama.",
+                                   kind.name));
+  }
+  return kind.decoder_config(config.model.values);
+}
+
 void convert(const std::string& from, const std::string& to) {
   nn::Conversion conversion{.to = target_kind(from),
                             .architecture = chosen_architecture(),
@@ -86,7 +98,7 @@ void convert(const std::string& from, const std::string& to) {
   const cli::FlagUse use{"architecture", conversion.to == FolderKind::kHuggingFace,
                          "--to=huggingface"};
   cli::check_flags_are_read({&use, 1});
-  if (!FLAGS_job.empty()) conversion.model = job::to_library_model(job::load_job(FLAGS_job).model);
+  if (!FLAGS_job.empty()) conversion.model = decoder_of(FLAGS_job);
   for (const std::string& note : nn::convert_weights(from, to, conversion)) {
     fmt::print(stderr, "autophi weights: {}: {}\n", printable(from), printable(note));
   }

@@ -34,11 +34,13 @@ bool launcher_has_terminal() {
 
 }  // namespace
 
-Progress::Progress(Style style, int64_t steps, int64_t tokens_per_step, Write write)
+Progress::Progress(Style style, int64_t steps, int64_t tokens_per_step, Write write,
+                   std::string unit)
     : style_(style),
       steps_(steps),
       tokens_per_step_(tokens_per_step),
       write_(std::move(write)),
+      unit_(std::move(unit)),
       start_(std::chrono::steady_clock::now()) {}
 
 void Progress::to_standard_output(const std::string& text) { std::cout << text << std::flush; }
@@ -73,7 +75,8 @@ void Progress::done(int64_t step, double loss) {
   if (style_ == Style::kBar) line += " " + bar(step);
   line += fmt::format("  loss {:.4f}", loss);
   if (tokens_per_step_ > 0) {
-    line += "  " + with_separators(static_cast<int64_t>(tokens_per_s(step))) + " tok/s";
+    line +=
+        fmt::format("  {} {}/s", with_separators(static_cast<int64_t>(tokens_per_s(step))), unit_);
   }
   line += fmt::format("  {}", human_bytes(memory_stats(Tier::kDevice).peak));
   if (step < steps_) line += fmt::format("  {} left", clock_text(left));

@@ -18,8 +18,10 @@ class Progress {
   /// Shows text at once, without changing it.
   using Write = std::function<void(const std::string&)>;
 
-  /// With `tokens_per_step` 0, tokens are not shown.
-  Progress(Style style, int64_t steps, int64_t tokens_per_step, Write write = to_standard_output);
+  /// With `tokens_per_step` 0, tokens are not shown. `unit` names what is counted instead of
+  /// tokens, for example "img".
+  Progress(Style style, int64_t steps, int64_t tokens_per_step, Write write = to_standard_output,
+           std::string unit = "tok");
 
   static void to_standard_output(const std::string& text);
   /// The style for this process's standard output: a bar if it is a terminal.
@@ -47,6 +49,7 @@ class Progress {
   int64_t first_ = 0;
   int64_t tokens_per_step_;
   Write write_;
+  std::string unit_;
   std::chrono::steady_clock::time_point start_;
   double last_done_ = 0;
   double last_step_seconds_ = 0;

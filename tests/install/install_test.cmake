@@ -174,6 +174,20 @@ must_be_refused("- op: relu\n${entry}  kernel: {func: relu}\n" "ops.yaml:1: op '
 must_be_refused("- op: mine\n${entry}  kernel: {func: mine}\n" "registers[ \n]+the[ \n]+kernel[ \n]+'mine'")
 must_be_refused("- op: mine\n  args: (Tensor x)\n  output: Tensor\n  invoke: rleu(x)\n" "'rleu'.*did[ \n]+you[ \n]+mean[ \n]+'relu'")
 
+# A kind of models in a library: a job trains it.
+must_build(model_kind)
+must_run(/usr/bin/env python3 -B ${SOURCE}/examples/images/make_images.py ${BUILD}/install_test/images)
+file(WRITE ${BUILD}/install_test/mlp.yaml "mode: train
+models: [${BUILD}/install_test/model_kind/libmy_models.so]
+model: {kind: mlp, image_size: 8, channels: 1, classes: 3, hidden: 32}
+data: {kind: images, paths: [${BUILD}/install_test/images/train], image_size: 8}
+run: {steps: 3}
+")
+must_run(${MPIEXEC} --allow-run-as-root --oversubscribe -n 2 ${prefix}/bin/autophi run ${BUILD}/install_test/mlp.yaml)
+if(NOT output MATCHES "mlp 2.2k parameters.*step 3/3  loss [0-9.]+")
+  message(FATAL_ERROR "autophi run mlp.yaml printed:\n${output}")
+endif()
+
 # An own model: on every mesh the losses of one process (in millionths, up to rounding).
 must_build(own_model)
 set(expected)

@@ -3,12 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <utility>
 
 #include "api/nn/checkpoint.h"
 #include "api/nn/layout/shard.h"
+#include "api/nn/models/described_model.h"
 #include "api/nn/models/model_checkpoint.h"
-#include "tools/job/config/to_library_model.h"
 #include "tools/job/job_changes.h"
 
 namespace phi::job {
@@ -18,16 +19,19 @@ constexpr int64_t kBytes = 256;  // only ids of bytes are text
 
 }  // namespace
 
-std::unique_ptr<nn::models::Decoder> build_model(
-    const JobConfig& config, const distributed::ProcessMesh& mesh,
-    const distributed::checkpoint::Checkpoint* weights) {
-  auto model = nn::models::make(to_library_model(config.model));
+std::unique_ptr<nn::Sequential> build_model(const JobConfig& config,
+                                            const distributed::ProcessMesh& mesh,
+                                            const distributed::checkpoint::Checkpoint* weights) {
+  const nn::models::ModelKind& kind = config.model.row();
+  auto model = kind.make(config.model.values);
   model->initialise(static_cast<uint64_t>(config.model.seed), config.run.dtype);
   if (weights) nn::load(*weights, model.get());
   const nn::TransformerLayoutOptions split{.sequence_parallel = config.run.sequence_parallel,
                                            .zero_stage = static_cast<int>(config.run.zero_stage),
                                            .chunks = config.run.chunks};
-  nn::shard(*model, mesh, nn::transformer_layout(*model, mesh, split));
+  nn::Layout layout = nn::transformer_layout(*model, mesh, split);
+  layout.add(kind.placements);
+  nn::shard(*model, mesh, layout.only_along(mesh));
   return model;
 }
 
@@ -50,7 +54,8 @@ training::TrainerOptions trainer_options(const JobConfig& config) {
 training::CheckpointerOptions checkpointer_options(const JobConfig& config,
                                                    const distributed::ConfigEntries& entries) {
   const CheckpointConfig& checkpoint = config.checkpoint;
-  auto metadata = nn::models::metadata_of(to_library_model(config.model));
+  auto metadata = std::map<std::string, std::string>{
+      {nn::models::kModelKey, nn::models::describe_model(config.model.row(), config.model.values)}};
   metadata[kJobKey] = distributed::to_json(entries);
   return {.folder = checkpoint.dir,
           .every = checkpoint.every,
@@ -64,7 +69,7 @@ training::CheckpointerOptions checkpointer_options(const JobConfig& config,
 }
 
 generation::GeneratorOptions generator_options(const JobConfig& config) {
-  return {.window = config.model.seq_len,
+  return {.window = config.model.values.size("seq_len"),
           .num_tokens = kBytes,
           .sampling = config.generate.sampling,
           .capture = config.run.capture,
@@ -79,17 +84,20 @@ std::vector<int64_t> prompt_of(const JobConfig& config) {
   return ids;
 }
 
-std::vector<training::Batch> batches_of(const JobConfig& config, const data::TokenData& data,
+std::vector<training::Batch> batches_of(const JobConfig& config, const data::SampleData& data,
                                         int64_t number) {
   const RunConfig& run = config.run;
   std::vector<training::Batch> batches;
   for (int64_t i = 0; i < run.micro_batches; ++i) {
     const int64_t row = ((number - 1) * run.micro_batches + i) * run.micro_batch_size();
-    const data::BatchSpec draw{static_cast<uint64_t>(config.data.seed), row, run.micro_batch_size(),
-                               config.model.seq_len};
-    batches.push_back({data.ids(draw), data.labels(draw)});
+    batches.push_back(
+        {data.inputs(row, run.micro_batch_size()), data.labels(row, run.micro_batch_size())});
   }
   return batches;
+}
+
+int64_t items_per_sample(const JobConfig& config) {
+  return config.model.takes_images() ? 1 : config.model.values.size("seq_len");
 }
 
 ProgramMemory program_memory(const MemoryConfig& memory) {
@@ -106,14 +114,15 @@ ProgramMemory program_memory(const MemoryConfig& memory) {
 
 void adjust_for_generate(JobConfig* config) {
   const auto length = static_cast<int64_t>(config->generate.prompt.size());
-  if (length > config->model.seq_len) {
+  const int64_t seq_len = config->model.values.size("seq_len");
+  if (length > seq_len) {
     throw config->wrong(
         {"generate.prompt", "model.seq_len"},
         fmt::format(
             "the prompt has {} bytes and the model reads at most {} (model.seq_len); shorten it.",
-            length, config->model.seq_len));
+            length, seq_len));
   }
-  config->model.dropout = 0.0;
+  if (config->model.values.has("dropout")) config->model.values.set("dropout", 0.0);
 }
 
 }  // namespace phi::job

@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "api/data/token_data.h"
+#include "api/data/sample_data.h"
 #include "api/generation/token_generator.h"
-#include "api/nn/models/decoder.h"
+#include "api/nn/layers/sequential.h"
 #include "api/training/checkpoint/checkpointer.h"
 #include "api/training/trainer.h"
 #include "distributed/checkpoint/checkpoint.h"
@@ -19,9 +19,9 @@ namespace phi::job {
 /// The model, sharded over a mesh whose dims are named dp, pp and tp. `weights` are its values;
 /// null: initial values.
 /// Errors: as Checkpoint::check.
-std::unique_ptr<nn::models::Decoder> build_model(
-    const JobConfig& config, const distributed::ProcessMesh& mesh,
-    const distributed::checkpoint::Checkpoint* weights);
+std::unique_ptr<nn::Sequential> build_model(const JobConfig& config,
+                                            const distributed::ProcessMesh& mesh,
+                                            const distributed::checkpoint::Checkpoint* weights);
 
 training::TrainerOptions trainer_options(const JobConfig& config);
 /// `entries` of the job (fingerprint()) are stored in every checkpoint.
@@ -33,8 +33,11 @@ generation::GeneratorOptions generator_options(const JobConfig& config);
 std::vector<int64_t> prompt_of(const JobConfig& config);
 
 /// The micro-batches of step `number`, counted from 1.
-std::vector<training::Batch> batches_of(const JobConfig& config, const data::TokenData& data,
+std::vector<training::Batch> batches_of(const JobConfig& config, const data::SampleData& data,
                                         int64_t number);
+
+/// Tokens of a sample, or 1 for an image: what rates and headers count.
+int64_t items_per_sample(const JobConfig& config);
 
 /// Converts the section `memory`.
 ProgramMemory program_memory(const MemoryConfig& memory);

@@ -9,7 +9,6 @@
 #include <optional>
 #include <utility>
 
-#include "api/nn/loss.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/build.h"
 #include "tools/job/config/config.h"
@@ -52,7 +51,7 @@ std::string exported(const JobConfig& config) {
   const distributed::ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
   std::optional<DryRank> played(std::in_place, DryRun{config.mesh.num_ranks(), /*rank=*/0});
   const auto model = build_model(config, mesh, /*weights=*/nullptr);
-  training::TrainStep step(*model, nn::cross_entropy, trainer_options(config));
+  training::TrainStep step(*model, config.model.row().loss, trainer_options(config));
   step.fix_draws();
   const Program program = capture([&](const TensorList& inputs) { return step.run(inputs); },
                                   placeholder_inputs(config, step));

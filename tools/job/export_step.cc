@@ -29,10 +29,12 @@ std::string name_of(const training::TrainStep& step, const Tensor& parameter) {
   return "";
 }
 
-std::vector<std::string> input_names(const training::TrainStep& step, const Program& program) {
+// `inputs` names those of the model.
+std::vector<std::string> input_names(const training::TrainStep& step, const Program& program,
+                                     std::string_view inputs) {
   std::vector<std::string> names;
   for (int64_t m = 0; m < step.options().micro_batches; ++m) {
-    names.push_back(fmt::format("ids{}", m));
+    names.push_back(fmt::format("{}{}", inputs, m));
     names.push_back(fmt::format("labels{}", m));
   }
   if (step.optimizer()) names.insert(names.end(), {"learning_rate", "step"});
@@ -42,27 +44,44 @@ std::vector<std::string> input_names(const training::TrainStep& step, const Prog
   return names;
 }
 
+Dims input_shape(const JobConfig& config) {
+  const int64_t batch = config.run.micro_batch_size();
+  const nn::models::ModelValues& model = config.model.values;
+  const int64_t size = config.data.image_size;
+  if (config.model.takes_images()) return {batch, model.size("channels"), size, size};
+  return {batch, model.size("seq_len")};
+}
+
+DataType input_dtype(const JobConfig& config) {
+  return config.model.takes_images() ? config.run.dtype : DataType::INT64;
+}
+
+Dims label_shape(const JobConfig& config) {
+  const int64_t batch = config.run.micro_batch_size();
+  if (config.model.takes_images()) return {batch, 1};
+  return {batch, config.model.values.size("seq_len"), 1};
+}
+
 }  // namespace
 
 std::string export_step(const JobConfig& config, const training::TrainStep& step,
                         const Program& program) {
-  return program.to_stablehlo({.name = config.model.kind + "_" + config.mode,
-                               .mesh = step.model().sharding()->mesh,
-                               .inputs = input_names(step, program),
-                               .outputs = {"loss", "grad_norm"}});
+  return program.to_stablehlo(
+      {.name = config.model.kind + "_" + config.mode,
+       .mesh = step.model().sharding()->mesh,
+       .inputs = input_names(step, program, config.model.takes_images() ? "images" : "ids"),
+       .outputs = {"loss", "grad_norm"}});
 }
 
 TensorList placeholder_inputs(const JobConfig& config, const training::TrainStep& step) {
   const RunConfig& run = config.run;
-  const int64_t batch = run.micro_batch_size();
-  const int64_t seq = config.model.seq_len;
   const auto plain = [](const Dims& shape, DataType dtype) {
     return placeholder(shape, dtype, RankContext::current().place());
   };
   TensorList inputs;
   for (int64_t m = 0; m < run.micro_batches; ++m) {
-    inputs.push_back(step.place_inputs(plain({batch, seq}, DataType::INT64)));
-    inputs.push_back(step.place_labels(plain({batch, seq, 1}, DataType::INT64)));
+    inputs.push_back(step.place_inputs(plain(input_shape(config), input_dtype(config))));
+    inputs.push_back(step.place_labels(plain(label_shape(config), DataType::INT64)));
   }
   if (!step.optimizer()) return inputs;
   inputs.push_back(plain({}, DataType::FLOAT32));

@@ -9,10 +9,10 @@
 
 namespace phi::job {
 
-/// `program` is the captured step. Inputs are named ids0, labels0, ids1, ... (micro-batches),
-/// learning_rate, step (and loss_scale, inverse_loss_scale); parameters have their names in the
-/// model and optimizer states PARAMETER.moment1 and so on. Outputs are loss and grad_norm, and new
-/// values PARAMETER.new.
+/// `program` is the captured step. Inputs are named ids0 (or images0), labels0, ids1, ...
+/// (micro-batches), learning_rate, step (and loss_scale, inverse_loss_scale); parameters have their
+/// names in the model and optimizer states PARAMETER.moment1 and so on. Outputs are loss and
+/// grad_norm, and new values PARAMETER.new.
 std::string export_step(const JobConfig& config, const training::TrainStep& step,
                         const Program& program);
 

@@ -40,7 +40,12 @@ distributed::ConfigEntries fingerprint(const Setup& setup) {
     entries.push_back({name, value ? value : ""});
   }
   if (setup.data) {
-    entries.push_back({"data.tokens", fmt::format("{}", setup.data->num_tokens())});
+    const data::DataSummary summary = setup.data->summary();
+    if (setup.config.model.takes_images()) {
+      entries.push_back({"data.images", fmt::format("{}", summary.num_images)});
+    } else {
+      entries.push_back({"data.tokens", fmt::format("{}", summary.num_tokens)});
+    }
     entries.push_back({"data.content", fmt::format("{:016x}", setup.data->content_fingerprint())});
   }
   if (!setup.config.weights.empty()) {

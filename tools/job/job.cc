@@ -8,13 +8,13 @@
 #include <cstring>
 #include <iostream>
 
-#include "api/nn/loss.h"
-#include "api/nn/models/model_checkpoint.h"
+#include "api/nn/models/described_model.h"
 #include "distributed/api.h"
 #include "distributed/checkpoint/folder.h"
 #include "distributed/checkpoint/storage/folder_files.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
+#include "tools/cli/command_line.h"
 #include "tools/job/build.h"
 #include "tools/job/explained_step.h"
 #include "tools/job/job_changes.h"
@@ -65,7 +65,7 @@ JobReport Job::run() {
 }
 
 // Called before the first step, so that a bad folder is not found only after the last.
-void Job::check_save_folder(const nn::models::Decoder& model) const {
+void Job::check_save_folder(const nn::Sequential& model) const {
   if (setup_.dry || world_.rank() != 0 || config_.run.save.empty()) return;
   try {
     distributed::checkpoint::check_folder(
@@ -122,8 +122,8 @@ void Job::begin_step(int64_t step) {
   setup_.injections.at(step);
 }
 
-training::StateBytes Job::run_steps(nn::models::Decoder& model, JobReport* report) {
-  training::Trainer trainer(model, nn::cross_entropy, trainer_options(config_));
+training::StateBytes Job::run_steps(nn::Sequential& model, JobReport* report) {
+  training::Trainer trainer(model, config_.model.row().loss, trainer_options(config_));
   std::optional<training::Checkpointer> checkpoints;
   if (!config_.checkpoint.dir.empty()) {
     checkpoints.emplace(trainer, checkpointer_options(config_, setup_.entries));
@@ -179,13 +179,14 @@ void Job::run_training_loop(training::Trainer& trainer, training::Checkpointer* 
 
 // Rank 0 shows the progress.
 training::Progress Job::new_progress() const {
-  const int64_t tokens = config_.run.global_batch * config_.model.seq_len;
+  const int64_t items = config_.run.global_batch * items_per_sample(config_);
+  const char* unit = config_.model.takes_images() ? "img" : "tok";
   const bool shows = world_.rank() == 0 && !setup_.dry;
   if (shows && setup_.progress) {
-    return {setup_.progress->style, config_.run.steps, tokens, setup_.progress->write};
+    return {setup_.progress->style, config_.run.steps, items, setup_.progress->write, unit};
   }
   return {shows && is_reporter() ? Progress::detect() : Progress::Style::kSilent, config_.run.steps,
-          tokens};
+          items, Progress::to_standard_output, unit};
 }
 
 training::StepResult Job::run_step(training::Trainer& trainer) {
@@ -243,7 +244,7 @@ void Job::report_loss_jump(training::LossJumpDetector& jumps, int64_t step, doub
 }
 
 // Each token is a step. The text is the job's result, so it is shown even with --quiet.
-void Job::generate(nn::models::Decoder& model, JobReport* report) {
+void Job::generate(nn::Sequential& model, JobReport* report) {
   const int64_t tokens = config_.generate.tokens;
   const auto show = [this](const std::string& text) {
     if (world_.rank() != 0) return;
@@ -295,7 +296,7 @@ int64_t Job::pipeline_stage() const {
   return 0;
 }
 
-JobReport Job::describe(const nn::models::Decoder& model) const {
+JobReport Job::describe(const nn::Sequential& model) const {
   JobReport report;
   report.job = config_.file;
   report.mode = config_.mode;
@@ -305,17 +306,19 @@ JobReport Job::describe(const nn::models::Decoder& model) const {
   report.dtype = name_of(config_.run.dtype);
   report.num_parameters = model.num_parameters();
   if (setup_.data) {
-    report.data = setup_.data->summary(config_.model.seq_len);
+    report.data = setup_.data->summary();
     report.data_fingerprint = setup_.data->fingerprint();
   }
   return report;
 }
 
 // If the parameters cannot be saved, the job fails, but its report is still written.
-void Job::save(const nn::models::Decoder& model) {
+void Job::save(const nn::Sequential& model) {
   if (config_.run.save.empty()) return;
   try {
-    nn::models::save(config_.run.save, model);
+    nn::models::save_described(
+        config_.run.save, model,
+        nn::models::describe_model(config_.model.row(), config_.model.values));
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kUnavailable) throw;
     if (world_.rank() == 0) note_fault(error.what());
@@ -324,7 +327,7 @@ void Job::save(const nn::models::Decoder& model) {
   if (is_reporter()) std::cout << "parameters saved to " << config_.run.save << "\n";
 }
 
-RankReport Job::rank_report(const nn::models::Decoder& model, int64_t parameter_peak,
+RankReport Job::rank_report(const nn::Sequential& model, int64_t parameter_peak,
                             const training::StateBytes& states) const {
   RankReport own = this_rank(pipeline_stage());
   own.parameter_bytes = model.parameter_bytes_here();

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "api/capture/program.h"
-#include "api/nn/models/decoder.h"
+#include "api/nn/layers/sequential.h"
 #include "api/training/checkpoint/checkpointer.h"
 #include "api/training/loss_jump_detector.h"
 #include "api/training/optimizer.h"
@@ -44,7 +44,7 @@ class Job {
   void begin_step(int64_t step);
   void note_fault(const std::string& fault);
   /// Returns the bytes of the model's states.
-  training::StateBytes run_steps(nn::models::Decoder& model, JobReport* report);
+  training::StateBytes run_steps(nn::Sequential& model, JobReport* report);
   void run_training_loop(training::Trainer& trainer, training::Checkpointer* checkpoints,
                          JobReport* report);
   training::Progress new_progress() const;
@@ -53,14 +53,14 @@ class Job {
   void report_check(int64_t steps) const;
   void resume(training::Checkpointer& checkpoints, JobReport* report);
   void report_loss_jump(training::LossJumpDetector& jumps, int64_t step, double loss) const;
-  void generate(nn::models::Decoder& model, JobReport* report);
+  void generate(nn::Sequential& model, JobReport* report);
   void note_program(const Program& program);
-  void check_save_folder(const nn::models::Decoder& model) const;
-  void save(const nn::models::Decoder& model);
+  void check_save_folder(const nn::Sequential& model) const;
+  void save(const nn::Sequential& model);
   bool is_reporter() const;
   int64_t pipeline_stage() const;
-  JobReport describe(const nn::models::Decoder& model) const;
-  RankReport rank_report(const nn::models::Decoder& model, int64_t parameter_peak,
+  JobReport describe(const nn::Sequential& model) const;
+  RankReport rank_report(const nn::Sequential& model, int64_t parameter_peak,
                          const training::StateBytes& states) const;
 
   Setup setup_;

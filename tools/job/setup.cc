@@ -10,15 +10,15 @@
 
 #include "api/dtensor/gpu_of_rank.h"
 #include "api/library/load_ops.h"
-#include "api/nn/convert_weights.h"
 #include "api/nn/layers/mlp.h"
+#include "api/nn/models/described_model.h"
 #include "distributed/api.h"
 #include "phi/common/errors.h"
 #include "phi/memory/io/async_file.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/build.h"
+#include "tools/job/config/job_paths.h"
 #include "tools/job/config/keys/job_keys.h"
-#include "tools/job/config/to_library_model.h"
 #include "tools/job/explained_step.h"
 #include "tools/job/fingerprint.h"
 #include "tools/job/open_data.h"
@@ -36,18 +36,10 @@ namespace {
 std::optional<Checkpoint> open_weights(const JobConfig& config) {
   if (config.weights.empty()) return std::nullopt;
   try {
-    return nn::open_weights(config.weights, to_library_model(config.model));
+    return nn::models::open_described(config.weights, config.model.row(), config.model.values);
   } catch (const Error& error) {
     throw config.wrong({"weights"}, error.what());
   }
-}
-
-// The path of a library. If it does not exist, loading reports the error.
-std::string library_path(const JobConfig& config, const std::string& path) {
-  std::error_code ignored;
-  const std::filesystem::path in_base = base_of(config) / path;
-  const bool is_here = std::filesystem::exists(path, ignored);
-  return !is_here && std::filesystem::exists(in_base, ignored) ? in_base.string() : path;
 }
 
 // Loads the operators that the model may name.
@@ -57,17 +49,26 @@ void load_operators(const JobConfig& config) {
   } catch (const Error& error) {
     throw config.wrong({"ops"}, error.what());
   }
-  if (config.model.kind != "gpt") return;
+  if (!config.model.values.has("activation")) return;
   try {
-    nn::activation_named(config.model.activation);
+    nn::activation_named(config.model.values.text("activation"));
   } catch (const Error& error) {
     throw config.wrong({"model.activation"}, error.what());
   }
 }
 
+// Constructs the model, whose parameters are deferred, to find what its kind refuses.
+void check_model(const JobConfig& config) {
+  try {
+    config.model.row().make(config.model.values);
+  } catch (const Error& error) {
+    throw config.wrong({"model"}, error.what());
+  }
+}
+
 // A flag that sets a key is refused if the job does not read the key.
 void check_reads(const JobConfig& config, const char* key, const char* flag) {
-  const KeyCondition* missing = unmet_condition(config, key);
+  const std::optional<KeyCondition> missing = unmet_condition(config, key);
   if (!missing) return;
   throw cli::UsageError(fmt::format("{} requires {}, and {} has {}; remove the flag.", flag,
                                     missing->wanted, config.file, missing->instead(config)));
@@ -169,6 +170,7 @@ Setup prepare(JobConfig config) {
   }
   load_operators(setup.config);
   settle_world(&setup);
+  check_model(setup.config);
   if (generates) {
     adjust_for_generate(&setup.config);
   } else {

@@ -1,6 +1,7 @@
 // Setup: a job and its inputs, read and checked before ranks wait for each other.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -24,7 +25,7 @@ struct ProgressSink {
 
 struct Setup {
   JobConfig config;
-  std::optional<data::TokenData> data;  // nothing in mode generate
+  std::unique_ptr<data::SampleData> data;  // null in mode generate
   std::optional<distributed::checkpoint::Checkpoint> weights;
   std::string note;
   TracedSteps traced_steps;

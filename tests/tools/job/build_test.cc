@@ -17,7 +17,7 @@ JobConfig config_of(const std::string& generate, const std::string& model = "") 
 TEST(SettleGenerate, DropsNothingHoweverTheModelWasTrained) {
   JobConfig config = config_of("tokens: 3", ", dropout: 0.5");
   adjust_for_generate(&config);
-  EXPECT_EQ(config.model.dropout, 0.0);
+  EXPECT_EQ(config.model.dropout(), 0.0);
 }
 
 TEST(SettleGenerate, APromptThatDoesNotFitIsAnError) {

@@ -2,6 +2,7 @@
 // say.
 #include <gtest/gtest.h>
 
+#include "api/data/token_samples.h"
 #include "api/nn/loss.h"
 #include "distributed/comm/dry/dry_world.h"
 #include "distributed/planner/llama_size.h"
@@ -35,8 +36,9 @@ JobConfig config_of(const Played& job) {
 
 void expect_formulas(const Played& job, int64_t rank) {
   const JobConfig config = config_of(job);
-  const ModelConfig& m = config.model;
-  const LlamaShape shape{m.layers, m.d_model, m.heads, m.kv_heads, m.ffn, m.vocab};
+  const nn::models::ModelValues& m = config.model.values;
+  const LlamaShape shape{m.size("layers"),   m.size("d_model"), m.size("heads"),
+                         m.size("kv_heads"), m.size("ffn"),     m.size("vocab")};
   const bool is_16bit = size_of(config.run.dtype) == 2;
   const distributed::StateBytes bytes = {.parameter = is_16bit ? 2.0 : 4.0,
                                          .gradient = is_16bit ? 2.0 : 4.0,
@@ -47,7 +49,9 @@ void expect_formulas(const Played& job, int64_t rank) {
   distributed::DryWorld world(rank, config.mesh.num_ranks());
   const distributed::World::Scope scope(world);
   const distributed::ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
-  const auto data = data::TokenData::open({.paths = config.data.paths, .base = AUTOPHI_SOURCE_DIR});
+  const data::TokenSamples data(
+      data::TokenData::open({.paths = config.data.paths, .base = AUTOPHI_SOURCE_DIR}),
+      static_cast<uint64_t>(config.data.seed), m.size("seq_len"));
   const auto model = build_model(config, mesh, /*weights=*/nullptr);
   EXPECT_EQ(model->num_parameters(), distributed::llama_parameters(shape));
   training::Trainer trainer(*model, nn::cross_entropy, trainer_options(config));

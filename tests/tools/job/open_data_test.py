@@ -132,7 +132,7 @@ class BadData(Jobs):
             (self.job("tokens", "flat.bin", documents="apart"), "key 'data.documents': applies only to a job with data.kind: bytes or"),
             (self.job("megatron", "set", dtype="int32"), "key 'data.dtype': applies only to a job with data.kind: tokens"),
             (self.job("tokens", "flat.bin", dtype="uint64"), "key 'data.dtype': must be one of uint8, int8, uint16"),
-            (self.job("token", "flat.bin"), "key 'data.kind': must be one of bytes, tokens, megatron; got 'token', did"),
+            (self.job("token", "flat.bin"), "key 'data.kind': must be one of bytes, tokens, megatron, images; got 'token', did"),
             (self.job("bytes", "flat.bin"), "key 'model.vocab': 50 is less than 256: data of kind bytes has ids up to 255."),
         ]
         for number, (text, message) in enumerate(cases):

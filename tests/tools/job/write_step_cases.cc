@@ -47,13 +47,13 @@ void append_gathered(const TensorList& tensors, TensorList& to) {
 // Tokens that differ from position to position, and those behind them.
 TensorList job_inputs(const JobConfig& config, const training::TrainStep& step) {
   const RunConfig& run = config.run;
-  const Dims shape{run.micro_batch_size(), config.model.seq_len};
+  const Dims shape{run.micro_batch_size(), config.model.values.size("seq_len")};
   TensorList inputs;
   for (int64_t m = 0; m < run.micro_batches; ++m) {
     std::vector<int64_t> ids(static_cast<size_t>(shape.numel() + 1));
     for (size_t i = 0; i < ids.size(); ++i)
       ids[i] = static_cast<int64_t>((i * i + 7 * i + static_cast<size_t>(m)) %
-                                    static_cast<size_t>(config.model.vocab));
+                                    static_cast<size_t>(config.model.values.size("vocab")));
     const std::span<const int64_t> all(ids);
     inputs.push_back(step.place_inputs(Tensor::from(all.first(ids.size() - 1), shape)));
     const Tensor labels = Tensor::from(all.subspan(1), {shape[0], shape[1], 1});

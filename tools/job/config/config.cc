@@ -19,6 +19,8 @@ namespace {
 const std::vector<std::string> kMeshDims = {"dp", "pp", "tp"};
 const std::vector<std::string> kScheduleNames = {"gpipe", "1f1b", "interleaved", "zb_h1", "zb_h2"};
 constexpr int64_t kMaxRanks = int64_t{1} << 24;
+constexpr int64_t kMaxImageSize = 8192;
+constexpr double kMaxStatistic = 1e6;
 
 // The default dims of a mesh without dims: all three, or dp for a 1-D mesh.
 std::vector<std::string> default_dims(size_t ndim) {
@@ -67,20 +69,77 @@ void read_mesh(JobConfig* config, const Section& section) {
 // Text is bytes, so ids range up to 255.
 void check_vocab(const JobConfig& config) {
   constexpr int64_t kBytes = 256;
-  if (config.model.vocab >= kBytes) return;
+  if (config.model.takes_images()) return;
+  const int64_t vocab = config.model.values.size("vocab");
+  if (vocab >= kBytes) return;
   const bool generates = config.mode == "generate";
   if (!generates && config.data.kind != data::DataKind::kBytes) return;
   throw config.wrong({"model.vocab"},
-                     fmt::format("{} is less than 256: {}. Use 256 or more{}.", config.model.vocab,
+                     fmt::format("{} is less than 256: {}. Use 256 or more{}.", vocab,
                                  generates ? "mode generate writes text, one byte per token"
                                            : "data of kind bytes has ids up to 255",
                                  generates ? "" : ", or data.kind: tokens or megatron"));
 }
 
+void read_images(JobConfig* config, const Section& section) {
+  DataConfig& data = config->data;
+  std::string format(name_of(data.format));
+  section.read_choice("format", data::image_format_names(), &format);
+  data.format = data::parse_image_format(format);
+  section.read("image_size", 1, kMaxImageSize, &data.image_size);
+  section.read("mean", -kMaxStatistic, kMaxStatistic, &data.mean);
+  section.read("std", 1.0 / kMaxStatistic, kMaxStatistic, &data.std);
+}
+
+// Numbers for all channels or for each.
+void check_statistics(const JobConfig& config, const char* key, const std::vector<double>& values) {
+  const int64_t channels = config.model.values.size("channels");
+  if (values.size() == 1 || std::ssize(values) == channels) return;
+  throw config.wrong({key, "model.channels"},
+                     fmt::format("must be one number, or one for each of the {} channels; got {}.",
+                                 channels, values.size()));
+}
+
+void check_images(const JobConfig& config) {
+  const nn::models::ModelValues& model = config.model.values;
+  const int64_t channels = model.size("channels");
+  if (channels != 1 && channels != 3) {
+    throw config.wrong(
+        {"model.channels"},
+        fmt::format("images have 1 channel (luma) or 3 (red, green, blue), not {}.", channels));
+  }
+  check_statistics(config, "data.mean", config.data.mean);
+  check_statistics(config, "data.std", config.data.std);
+  if (!model.has("image_size") || model.size("image_size") == config.data.image_size) return;
+  throw config.wrong({"data.image_size", "model.image_size"},
+                     fmt::format("is {}, and model.image_size is {}; both must be the same.",
+                                 config.data.image_size, model.size("image_size")));
+}
+
+// The data must be what the model takes.
+void check_samples(const JobConfig& config) {
+  const bool takes_images = config.model.takes_images();
+  if (config.mode == "generate") {
+    if (!takes_images) return;
+    throw config.wrong({"mode", "model.kind"},
+                       fmt::format("mode generate writes text, and a model of kind {} takes "
+                                   "images; use mode train or forward.",
+                                   config.model.kind));
+  }
+  if (takes_images != (config.data.kind == data::DataKind::kImages)) {
+    throw config.wrong({"data.kind", "model.kind"},
+                       fmt::format("is {}, and a model of kind {} takes {}.",
+                                   name_of(config.data.kind), config.model.kind,
+                                   takes_images ? "images; set data: {kind: images, paths: [..]}"
+                                                : "token ids; use bytes, tokens or megatron"));
+  }
+  if (takes_images) check_images(config);
+}
+
 void read_data(JobConfig* config, const Section& section) {
   DataConfig& data = config->data;
   std::string kind(name_of(data.kind));
-  section.read_choice("kind", {"bytes", "tokens", "megatron"}, &kind);
+  section.read_choice("kind", {"bytes", "tokens", "megatron", "images"}, &kind);
   data.kind = data::parse_data_kind(kind);
   section.read("paths", "files or folders", &data.paths);
   std::string dtype(name_of(data.dtype));
@@ -95,6 +154,8 @@ void read_data(JobConfig* config, const Section& section) {
   if (!has_default && !config->lines.contains("data.paths")) {
     throw config->wrong({"data.kind"}, fmt::format("name the files of {} in data.paths.", kind));
   }
+  read_images(config, section);
+  check_samples(*config);
   check_vocab(*config);
 }
 
@@ -138,7 +199,7 @@ void read_run(JobConfig* config, const Section& section) {
         fmt::format("{} micro-batches do not divide global_batch {}; all must have the same size.",
                     run.micro_batches, run.global_batch));
   }
-  if (run.capture && config->model.dropout > 0.0) {
+  if (run.capture && config->model.dropout() > 0.0) {
     throw config->wrong(
         {"run.capture", "model.dropout"},
         "dropout draws new random numbers in each step, and a captured step repeats its numbers; "
@@ -188,7 +249,7 @@ void read_memory(JobConfig* config, const Section& section) {
     throw config->wrong({"memory.device", "run.dtype"},
                         "training with swapping is in float32; set run.dtype to that.");
   }
-  if (config->model.dropout > 0.0 && config->mode != "generate") {
+  if (config->model.dropout() > 0.0 && config->mode != "generate") {
     throw config->wrong({"memory.device", "model.dropout"},
                         "a swapped step is captured, and a captured step cannot draw dropout; set "
                         "model.dropout to 0.");
@@ -276,14 +337,13 @@ std::string MeshConfig::to_string(std::string_view separator) const {
   return out;
 }
 
-Error JobConfig::wrong(std::initializer_list<std::string_view> keys,
-                       std::string_view message) const {
-  for (const std::string_view key : keys) {
-    const auto line = lines.find(std::string(key));
+Error JobConfig::wrong(std::span<const std::string> keys, std::string_view message) const {
+  for (const std::string& key : keys) {
+    const auto line = lines.find(key);
     if (line == lines.end()) continue;
     return errors::InvalidArgument("{}:{}: key '{}': {}", file, line->second, key, message);
   }
-  return errors::InvalidArgument("{}: key '{}' (by default): {}", file, *keys.begin(), message);
+  return errors::InvalidArgument("{}: key '{}' (by default): {}", file, keys.front(), message);
 }
 
 JobConfig parse_job(const std::string& text, const std::string& file) {
@@ -293,6 +353,7 @@ JobConfig parse_job(const std::string& text, const std::string& file) {
   const Section top(&config, "", root);
   top.read_choice("mode", {"forward", "train", "generate"}, &config.mode);
   top.read_choice("place", {"cpu", "gpu"}, &config.place);
+  top.read("models", "libraries of models", &config.models);
   read_model(top.child("model"), &config);
   read_mesh(&config, {&config, "mesh.", top.child("mesh")});
   read_data(&config, {&config, "data.", top.child("data")});

@@ -4,15 +4,19 @@
 //   | mode: forward                 # forward | train | generate
 //   | place: cpu                    # cpu | gpu: each rank computes on a GPU of its machine
 //   | ops: [libmy_ops.so]           # libraries of operators
+//   | models: [libmy_models.so]     # libraries of kinds of models
 //   | model: {kind: gpt, vocab: 256, seq_len: 256, d_model: 384, layers: 6, heads: 6, mlp_ratio: 4,
 //   |         activation: gelu_tanh, dropout: 0.0, seed: 1}
 //   | model: {kind: llama, vocab: 256, seq_len: 256, d_model: 384, layers: 6, heads: 6,
 //   |         kv_heads: 6, ffn: 1024, rope_base: 10000, qkv_bias: false, norm_eps: 1e-5,
 //   |         tied_head: false, seed: 1}
+//   | model: {kind: resnet, blocks: [2, 2, 2, 2], width: 64, channels: 3, classes: 10, seed: 1}
 //   | mesh: {shape: [2, 2, 2], dims: [dp, pp, tp]}     # product = number of processes
 //   | data: {kind: bytes, paths: [phi, distributed], documents: joined, seed: 1}  # files, folders
 //   | data: {kind: tokens, paths: [train.bin], dtype: uint16, seed: 1}       # files of token ids
 //   | data: {kind: megatron, paths: [text_document], documents: joined, seed: 1}   # .bin and .idx
+//   | data: {kind: images, paths: [train], format: folders, image_size: 32, mean: [0.5],
+//   |        std: [0.5], seed: 1}                     # for models of images
 //   | run: {steps: 4, global_batch: 8, micro_batches: 4, dtype: float32, tf32: false,
 //   |       messages: nccl, reduction: exact,          # of GPUs: nccl | host, exact | fast
 //   |       sequence_parallel: false, capture: false, graphs: true, schedule: 1f1b, chunks: 1,
@@ -35,12 +39,15 @@
 #include <initializer_list>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "api/data/data_options.h"
+#include "api/data/images/image_options.h"
 #include "api/generation/sampler.h"
+#include "api/nn/models/model_kind.h"
 #include "api/nn/recompute.h"
 #include "api/training/learning_rate.h"
 #include "api/training/optimizer_config.h"
@@ -51,25 +58,14 @@ namespace phi::job {
 
 struct ModelConfig {
   std::string kind = "gpt";
-  int64_t vocab = 256;
-  int64_t seq_len = 256;
-  int64_t d_model = 384;
-  int64_t layers = 6;
-  int64_t heads = 6;
-  double norm_eps = 1e-5;
-  bool tied_head = false;  // the head uses the embedding's table
   int64_t seed = 1;
-  // Only for kind gpt.
-  int64_t mlp_ratio = 4;
-  std::string activation = "gelu_tanh";  // or an operator with one tensor
-  double dropout = 0.0;
-  // Only for kind llama.
-  int64_t kv_heads = 6;  // key-value heads; default: heads
-  int64_t ffn = 1024;    // columns of gate and up
-  double rope_base = 10000.0;
-  bool qkv_bias = false;  // biases of queries, keys and values
+  nn::models::ModelValues values = {};  // of the keys of the kind
 
-  int64_t head_size() const { return d_model / heads; }
+  /// The row of the kind. Errors: as nn::models::model_kind.
+  const nn::models::ModelKind& row() const { return nn::models::model_kind(kind); }
+  bool takes_images() const { return row().samples == nn::models::SampleKind::kImages; }
+  /// The rate of the key `dropout`; 0 for a kind without it.
+  double dropout() const { return values.has("dropout") ? values.number("dropout") : 0.0; }
 };
 
 /// Mesh dims in the order of rank numbering: the last varies fastest.
@@ -90,6 +86,11 @@ struct DataConfig {
   data::TokenType dtype = data::TokenType::kUint16;         // for kind tokens
   data::Documents documents = data::Documents::kJoined;
   int64_t seed = 1;
+  // Only for kind images.
+  data::ImageFormat format = data::ImageFormat::kFolders;
+  int64_t image_size = 32;
+  std::vector<double> mean = {0.5};
+  std::vector<double> std = {0.5};
 };
 
 using nn::Recompute;
@@ -168,8 +169,9 @@ struct JobConfig {
   CheckpointConfig checkpoint;
   ElasticConfig elastic;
   MemoryConfig memory;
-  std::vector<std::string> ops;  // libraries of operators, which every process loads
-  std::string weights;           // folder with initial parameters; empty: random initialisation
+  std::vector<std::string> ops;     // libraries of operators, which every process loads
+  std::vector<std::string> models;  // libraries of kinds of models, which every process loads
+  std::string weights;              // folder with initial parameters; empty: random initialisation
   GenerateConfig generate;
 
   /// The file's name as given, and the line of each key in it ("model.heads" -> 4).
@@ -181,12 +183,15 @@ struct JobConfig {
 
   /// `FILE:LINE: key 'x.y': message` for the first of `keys` that the file contains; if it contains
   /// none, for the first of `keys`, without a line.
-  Error wrong(std::initializer_list<std::string_view> keys, std::string_view message) const;
+  Error wrong(std::span<const std::string> keys, std::string_view message) const;
+  Error wrong(std::initializer_list<std::string> keys, std::string_view message) const {
+    return wrong(std::span(keys.begin(), keys.size()), message);
+  }
 };
 
-/// Reads and checks a job file. Keys that the job does not read are checked later by resolve_mesh,
-/// when command-line overrides are known.
-/// Errors: NotFound if the file cannot be read; InvalidArgument as described above.
+/// Reads and checks a job file, and loads its libraries of models. Keys that the job does not read
+/// are checked later by resolve_mesh, when command-line overrides are known. Errors: NotFound if
+/// the file cannot be read; InvalidArgument as described above.
 JobConfig load_job(const std::string& file);
 /// The same from text; `file` is named in errors.
 JobConfig parse_job(const std::string& text, const std::string& file);

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "tools/job/build.h"
+
 namespace phi::job {
 namespace {
 
@@ -29,9 +31,10 @@ std::string header(const Setup& setup, const JobReport& report) {
                      human_count(report.num_parameters), report.dtype,
                      config.run.sequence_parallel ? " · sequence parallel" : "");
   if (config.mode == "generate") return out + generate_header(config);
-  return out + fmt::format("{} · {} micro-batches of {} × {} tokens a step\n",
-                           report.data.to_string(), config.run.micro_batches,
-                           config.run.micro_batch_size(), config.model.seq_len);
+  out += fmt::format("{} · {} micro-batches of {}", report.data.to_string(),
+                     config.run.micro_batches, config.run.micro_batch_size());
+  if (config.model.takes_images()) return out + " images a step\n";
+  return out + fmt::format(" × {} tokens a step\n", items_per_sample(config));
 }
 
 }  // namespace phi::job

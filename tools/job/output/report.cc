@@ -78,6 +78,12 @@ nlohmann::ordered_json rank_json(const RankReport& rank, bool dry_run) {
 }
 
 nlohmann::ordered_json data_json(const data::DataSummary& data) {
+  if (data.kind == data::DataKind::kImages) {
+    return {{"kind", name_of(data.kind)},
+            {"images", data.num_images},
+            {"classes", data.num_classes},
+            {"files_left_out", data.files_left_out}};
+  }
   nlohmann::ordered_json json = {
       {"kind", name_of(data.kind)}, {"dtype", name_of(data.type)}, {"tokens", data.num_tokens}};
   if (data.documents == data::Documents::kJoined) return json;

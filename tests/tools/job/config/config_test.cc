@@ -29,8 +29,8 @@ TEST(JobConfig, AnEmptyFileIsTheDefaultJob) {
   for (const char* text : {"", "# nothing\n", "model:\n", "{}"}) {
     const JobConfig config = parse_job(text, "job.yaml");
     EXPECT_EQ(config.mode, "forward");
-    EXPECT_EQ(config.model.d_model, 384);
-    EXPECT_EQ(config.model.heads, 6);
+    EXPECT_EQ(config.model.values.size("d_model"), 384);
+    EXPECT_EQ(config.model.values.size("heads"), 6);
     EXPECT_EQ(config.data.paths, (std::vector<std::string>{"phi", "distributed"}));
     EXPECT_EQ(config.run.micro_batch_size(), 2);
     EXPECT_EQ(config.run.dtype, DataType::FLOAT32);
@@ -50,9 +50,8 @@ generate: {prompt: "a\n", tokens: 7, temperature: 0.5, top_k: 4, top_p: 0.75, se
 )",
                                      "job.yaml");
   EXPECT_EQ(config.mode, "generate");
-  EXPECT_EQ(config.model.vocab, 300);
-  EXPECT_EQ(config.model.head_size(), 4);
-  EXPECT_EQ(config.model.dropout, 0.25);
+  EXPECT_EQ(config.model.values.size("vocab"), 300);
+  EXPECT_EQ(config.model.dropout(), 0.25);
   EXPECT_EQ(config.model.seed, 7);
   EXPECT_EQ(config.mesh.num_ranks(), 6);
   EXPECT_EQ(config.mesh.extent("pp"), 3);
@@ -81,15 +80,16 @@ model: {kind: llama, vocab: 300, seq_len: 16, d_model: 48, layers: 3, heads: 6, 
                                       "job.yaml")
                                 .model;
   EXPECT_EQ(model.kind, "llama");
-  EXPECT_EQ(model.kv_heads, 2);
-  EXPECT_EQ(model.ffn, 100);
-  EXPECT_EQ(model.rope_base, 5e5);
-  EXPECT_EQ(model.norm_eps, 1e-6);
+  EXPECT_EQ(model.values.size("kv_heads"), 2);
+  EXPECT_EQ(model.values.size("ffn"), 100);
+  EXPECT_EQ(model.values.number("rope_base"), 5e5);
+  EXPECT_EQ(model.values.number("norm_eps"), 1e-6);
 }
 
 TEST(JobConfig, ALlamaHasAsManyHeadsOfKeysAsOfQueries) {
-  EXPECT_EQ(parse_job("model: {kind: llama}", "job.yaml").model.kv_heads, 6);
-  EXPECT_EQ(parse_job("model: {kind: llama, heads: 8}", "job.yaml").model.kv_heads, 8);
+  EXPECT_EQ(parse_job("model: {kind: llama}", "job.yaml").model.values.size("kv_heads"), 6);
+  EXPECT_EQ(parse_job("model: {kind: llama, heads: 8}", "job.yaml").model.values.size("kv_heads"),
+            8);
 }
 
 struct BadFile {
@@ -117,7 +117,8 @@ const BadFile kBadFiles[] = {
     // Types.
     {"model: 3", "job.yaml:1: 'model' must be a map of kind, vocab"},
     {"[1, 2]",
-     "job.yaml:1: a job file must be a map of mode, place, ops, model, mesh, data, run, optimizer, "
+     "job.yaml:1: a job file must be a map of mode, place, ops, models, model, mesh, data, run, "
+     "optimizer, "
      "checkpoint, elastic, memory, weights, generate, got a list."},
     {"model: {layers: six}", "key 'model.layers': must be an integer; got 'six'."},
     {"model: {layers: 1.5}", "key 'model.layers': must be an integer; got '1.5'."},
@@ -137,7 +138,9 @@ const BadFile kBadFiles[] = {
      "key 'mode': must be one of forward, train, generate; got 'fordward', did "
      "you mean 'forward'?"},
     {"model: {kind: lama}",
-     "key 'model.kind': must be one of gpt, llama; got 'lama', did you mean 'llama'?"},
+     "key 'model.kind': must be one of gpt, llama, resnet, vit, or of a library in the key "
+     "'models'; got "
+     "'lama', did you mean 'llama'?"},
     {"model: {kind: llama, kv_heads: 4}",
      "key 'model.kv_heads': 4 kv_heads do not divide heads 6; the same number of query heads must "
      "share"},
@@ -154,8 +157,12 @@ const BadFile kBadFiles[] = {
      "job.yaml:3: key 'model.vocab': 50 is less than 256: mode generate writes text, one byte "
      "per token. Use 256 or more."},
     {"data: {kind: token}",
-     "key 'data.kind': must be one of bytes, tokens, megatron; got 'token', did you mean "
+     "key 'data.kind': must be one of bytes, tokens, megatron, images; got 'token', did you mean "
      "'tokens'?"},
+    // Models and data of images.
+    {"model: {kind: resnet}",
+     "job.yaml:1: key 'model.kind': is bytes, and a model of kind resnet takes images; set data: "
+     "{kind: images, paths: [..]}."},
     {"data:\n  kind: megatron",
      "job.yaml:2: key 'data.kind': name the files of megatron in data.paths."},
     {"data: {kind: tokens, paths: [a], dtype: float32}",

@@ -1,16 +1,24 @@
-// The table of keys and their conditions. Every job with a model of a kind reads all keys of that
-// kind, even those that only matter for training, because they describe the model.
+// The table of keys and their conditions. Keys of models are those of the rows of kinds
+// (api/nn/models/model_kind.h). Every job with a model of a kind reads all keys of that kind, even
+// those that only matter for training, because they describe the model.
 #include "tools/job/config/keys/job_keys.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace phi::job {
 namespace {
 
+using nn::models::ModelKey;
+using nn::models::ModelKind;
 using training::LearningRateKind;
 using training::OptimizerKind;
+
+bool has_key(const ModelKind& kind, std::string_view name) {
+  return std::ranges::find(kind.keys, name, &ModelKey::name) != kind.keys.end();
+}
 
 std::string mode_of(const JobConfig& config) { return "mode: " + config.mode; }
 
@@ -70,10 +78,12 @@ const KeyCondition kSplitsStates{
 const KeyCondition kSchedules{"mode: train (or run.chunks of more than 1)",
                               [](const JobConfig& c) { return trains(c) || c.run.chunks > 1; },
                               mode_of};
-const KeyCondition kGpt{"model.kind: gpt", [](const JobConfig& c) { return c.model.kind == "gpt"; },
-                        kind_of};
-const KeyCondition kLlama{"model.kind: llama",
-                          [](const JobConfig& c) { return c.model.kind == "llama"; }, kind_of};
+const KeyCondition kRepeats{"a model.kind with repeated layers",
+                            [](const JobConfig& c) { return !c.model.row().repeated.empty(); },
+                            kind_of};
+const KeyCondition kHasSequences{"a model.kind of token ids",
+                                 [](const JobConfig& c) { return !c.model.takes_images(); },
+                                 kind_of};
 const KeyCondition kHasDp{"a mesh dim dp", [](const JobConfig& c) { return has_mesh_dim(c, "dp"); },
                           mesh_of};
 const KeyCondition kHasTp{"a mesh dim tp", [](const JobConfig& c) { return has_mesh_dim(c, "tp"); },
@@ -116,102 +126,121 @@ const KeyCondition kFlatTokens{
     "data.kind: tokens", [](const JobConfig& c) { return c.data.kind == data::DataKind::kTokens; },
     data_of};
 // A flat file does not contain the ends of documents.
-const KeyCondition kHasDocuments{
-    "data.kind: bytes or megatron",
-    [](const JobConfig& c) { return c.data.kind != data::DataKind::kTokens; }, data_of};
+const KeyCondition kHasDocuments{"data.kind: bytes or megatron",
+                                 [](const JobConfig& c) {
+                                   return c.data.kind == data::DataKind::kBytes ||
+                                          c.data.kind == data::DataKind::kMegatron;
+                                 },
+                                 data_of};
+const KeyCondition kImages{
+    "data.kind: images", [](const JobConfig& c) { return c.data.kind == data::DataKind::kImages; },
+    data_of};
 const KeyCondition kSamples{
     "generate.temperature above 0",
     [](const JobConfig& c) { return c.generate.sampling.temperature > 0.0; },
     [](const JobConfig&) { return std::string("generate.temperature: 0"); }};
 
-}  // namespace
+// The condition of a key of `model`: the kinds that have it.
+KeyCondition kinds_with(const std::string& key) {
+  std::vector<std::string> kinds;
+  for (const ModelKind* kind : nn::models::model_kinds()) {
+    if (has_key(*kind, key)) kinds.push_back(kind->name);
+  }
+  return {fmt::format("model.kind: {}", fmt::join(kinds, " or ")),
+          [key](const JobConfig& c) { return has_key(c.model.row(), key); }, kind_of};
+}
 
-std::span<const JobKey> job_keys() {
-  static const std::vector<JobKey> keys = {
-      {"mode"},
-      {"place"},
-      {"ops"},
-      {"model"},
-      {"mesh"},
-      {"data"},
-      {"run"},
-      {"optimizer"},
-      {"checkpoint"},
-      {"elastic"},
-      {"memory"},
-      {"weights"},
-      {"generate"},
-      {"model.kind"},
-      {"model.vocab"},
-      {"model.seq_len"},
-      {"model.d_model"},
-      {"model.layers"},
-      {"model.heads"},
-      {"model.mlp_ratio", {&kGpt}},
-      {"model.activation", {&kGpt}},
-      {"model.dropout", {&kGpt}},
-      {"model.kv_heads", {&kLlama}},
-      {"model.ffn", {&kLlama}},
-      {"model.rope_base", {&kLlama}},
-      {"model.qkv_bias", {&kLlama}},
-      {"model.tied_head"},
-      {"model.norm_eps"},
-      {"model.seed"},
+// The keys of all kinds, each once.
+std::vector<JobKey> model_keys() {
+  std::vector<JobKey> keys = {{"model.kind"}};
+  for (const ModelKind* kind : nn::models::model_kinds()) {
+    for (const ModelKey& key : kind->keys) {
+      const std::string path = "model." + key.name;
+      if (std::ranges::find(keys, path, &JobKey::path) != keys.end()) continue;
+      keys.push_back({path, {kinds_with(key.name)}});
+    }
+  }
+  keys.push_back({"model.seed"});
+  return keys;
+}
+
+std::vector<JobKey> sections() {
+  return {
+      {"mode"}, {"place"},     {"ops"},        {"models"},  {"model"},  {"mesh"},    {"data"},
+      {"run"},  {"optimizer"}, {"checkpoint"}, {"elastic"}, {"memory"}, {"weights"}, {"generate"},
+  };
+}
+
+std::vector<JobKey> keys_of_sections() {
+  return {
       {"mesh.shape"},
       {"mesh.dims"},
-      {"data.kind", {&kHasSteps}},
-      {"data.paths", {&kHasSteps}},
-      {"data.dtype", {&kHasSteps, &kFlatTokens}},
-      {"data.documents", {&kHasSteps, &kHasDocuments}},
-      {"data.seed", {&kHasSteps}},
-      {"run.steps", {&kHasSteps}},
-      {"run.global_batch", {&kHasSteps}},
-      {"run.micro_batches", {&kHasSteps}},
+      {"data.kind", {kHasSteps}},
+      {"data.paths", {kHasSteps}},
+      {"data.dtype", {kHasSteps, kFlatTokens}},
+      {"data.documents", {kHasSteps, kHasDocuments}},
+      {"data.seed", {kHasSteps}},
+      {"data.format", {kHasSteps, kImages}},
+      {"data.image_size", {kHasSteps, kImages}},
+      {"data.mean", {kHasSteps, kImages}},
+      {"data.std", {kHasSteps, kImages}},
+      {"run.steps", {kHasSteps}},
+      {"run.global_batch", {kHasSteps}},
+      {"run.micro_batches", {kHasSteps}},
       {"run.dtype"},
-      {"run.tf32", {&kOnGpus}},
-      {"run.messages", {&kOnGpus}},
-      {"run.reduction", {&kOnGpus, &kByNccl}},
-      {"run.sequence_parallel", {&kHasSteps, &kHasTp}},
+      {"run.tf32", {kOnGpus}},
+      {"run.messages", {kOnGpus}},
+      {"run.reduction", {kOnGpus, kByNccl}},
+      {"run.sequence_parallel", {kHasSteps, kHasTp, kHasSequences}},
       {"run.capture"},
-      {"run.graphs", {&kOnGpus, &kCaptures, &kUnlimited}},
-      {"run.schedule", {&kSchedules}},
-      {"run.chunks", {&kInterleaves}},
-      {"run.zero_stage", {&kSplitsStates, &kHasDp}},
-      {"run.recompute", {&kTrains}},
+      {"run.graphs", {kOnGpus, kCaptures, kUnlimited}},
+      {"run.schedule", {kSchedules}},
+      {"run.chunks", {kInterleaves, kRepeats}},
+      {"run.zero_stage", {kSplitsStates, kHasDp}},
+      {"run.recompute", {kTrains, kRepeats}},
       {"run.save"},
-      {"run.on_nonfinite", {&kHasSteps}},
-      {"run.loss_jump", {&kTrains}},
-      {"optimizer.kind", {&kTrains}},
-      {"optimizer.lr", {&kTrains}},
-      {"optimizer.betas", {&kTrains, &kAdamW}},
-      {"optimizer.eps", {&kTrains, &kAdamW}},
-      {"optimizer.weight_decay", {&kTrains}},
-      {"optimizer.momentum", {&kTrains, &kMomentum}},
-      {"optimizer.nesterov", {&kTrains, &kMomentum}},
-      {"optimizer.grad_clip", {&kTrains}},
-      {"optimizer.schedule", {&kTrains}},
-      {"optimizer.schedule.kind", {&kTrains}},
-      {"optimizer.schedule.warmup_steps", {&kTrains}},
-      {"optimizer.schedule.min_ratio", {&kTrains, &kCosine}},
-      {"optimizer.schedule.milestones", {&kTrains, &kStep}},
-      {"optimizer.schedule.gamma", {&kTrains, &kStep}},
-      {"checkpoint.dir", {&kTrains}},
-      {"checkpoint.every", {&kTrains, &kSaves}},
-      {"checkpoint.minutes", {&kTrains, &kSaves}},
-      {"checkpoint.keep", {&kTrains, &kSaves}},
-      {"checkpoint.async", {&kTrains, &kSaves}},
-      {"checkpoint.fallback", {&kTrains, &kSaves}},
-      {"elastic.dp", {&kTrains, &kSaves}},
+      {"run.on_nonfinite", {kHasSteps}},
+      {"run.loss_jump", {kTrains}},
+      {"optimizer.kind", {kTrains}},
+      {"optimizer.lr", {kTrains}},
+      {"optimizer.betas", {kTrains, kAdamW}},
+      {"optimizer.eps", {kTrains, kAdamW}},
+      {"optimizer.weight_decay", {kTrains}},
+      {"optimizer.momentum", {kTrains, kMomentum}},
+      {"optimizer.nesterov", {kTrains, kMomentum}},
+      {"optimizer.grad_clip", {kTrains}},
+      {"optimizer.schedule", {kTrains}},
+      {"optimizer.schedule.kind", {kTrains}},
+      {"optimizer.schedule.warmup_steps", {kTrains}},
+      {"optimizer.schedule.min_ratio", {kTrains, kCosine}},
+      {"optimizer.schedule.milestones", {kTrains, kStep}},
+      {"optimizer.schedule.gamma", {kTrains, kStep}},
+      {"checkpoint.dir", {kTrains}},
+      {"checkpoint.every", {kTrains, kSaves}},
+      {"checkpoint.minutes", {kTrains, kSaves}},
+      {"checkpoint.keep", {kTrains, kSaves}},
+      {"checkpoint.async", {kTrains, kSaves}},
+      {"checkpoint.fallback", {kTrains, kSaves}},
+      {"elastic.dp", {kTrains, kSaves}},
       {"memory.device"},
-      {"memory.host", {&kLimitsDevice}},
-      {"memory.disk", {&kLimitsDevice}},
-      {"generate.prompt", {&kGenerates}},
-      {"generate.tokens", {&kGenerates}},
-      {"generate.temperature", {&kGenerates}},
-      {"generate.top_k", {&kGenerates, &kSamples}},
-      {"generate.top_p", {&kGenerates, &kSamples}},
-      {"generate.seed", {&kGenerates, &kSamples}},
+      {"memory.host", {kLimitsDevice}},
+      {"memory.disk", {kLimitsDevice}},
+      {"generate.prompt", {kGenerates}},
+      {"generate.tokens", {kGenerates}},
+      {"generate.temperature", {kGenerates}},
+      {"generate.top_k", {kGenerates, kSamples}},
+      {"generate.top_p", {kGenerates, kSamples}},
+      {"generate.seed", {kGenerates, kSamples}},
   };
+}
+
+}  // namespace
+
+std::vector<JobKey> job_keys() {
+  std::vector<JobKey> keys = sections();
+  for (auto& more : {model_keys(), keys_of_sections()}) {
+    keys.insert(keys.end(), more.begin(), more.end());
+  }
   return keys;
 }
 
@@ -219,25 +248,25 @@ std::vector<std::string> key_names(std::string_view section) {
   std::vector<std::string> names;
   for (const JobKey& key : job_keys()) {
     if (!key.path.starts_with(section)) continue;
-    const std::string_view name = key.path.substr(section.size());
-    if (name.find('.') == std::string_view::npos) names.emplace_back(name);
+    std::string name = key.path.substr(section.size());
+    if (name.find('.') == std::string::npos) names.push_back(std::move(name));
   }
   return names;
 }
 
-const KeyCondition* unmet_condition(const JobConfig& config, std::string_view path) {
-  const auto keys = job_keys();
+std::optional<KeyCondition> unmet_condition(const JobConfig& config, std::string_view path) {
+  const std::vector<JobKey> keys = job_keys();
   const auto key =
       std::find_if(keys.begin(), keys.end(), [&](const JobKey& each) { return each.path == path; });
-  for (const KeyCondition* condition : key->conditions) {
-    if (!condition->holds(config)) return condition;
+  for (const KeyCondition& condition : key->conditions) {
+    if (!condition.holds(config)) return condition;
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 void note_read_keys(JobConfig* config) {
   std::erase_if(config->unread,
-                [&](const std::string& path) { return unmet_condition(*config, path) == nullptr; });
+                [&](const std::string& path) { return !unmet_condition(*config, path); });
 }
 
 void check_keys_are_read(JobConfig* config) {
@@ -247,7 +276,7 @@ void check_keys_are_read(JobConfig* config) {
       config->unread.begin(), config->unread.end(),
       [&](const std::string& a, const std::string& b) { return line(a) < line(b); });
   if (first == config->unread.end()) return;
-  const KeyCondition* condition = unmet_condition(*config, *first);
+  const std::optional<KeyCondition> condition = unmet_condition(*config, *first);
   throw config->wrong(
       {*first},
       fmt::format(

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 
@@ -26,9 +27,13 @@ std::string text_of(const std::vector<std::string>& texts) {
 std::string text_of(const std::vector<int64_t>& numbers) {
   return fmt::format("[{}]", fmt::join(numbers, ", "));
 }
+std::string text_of(const std::vector<double>& numbers) {
+  return fmt::format("[{}]", fmt::join(numbers, ", "));
+}
 std::string text_of(data::DataKind kind) { return std::string(name_of(kind)); }
 std::string text_of(data::TokenType type) { return std::string(name_of(type)); }
 std::string text_of(data::Documents documents) { return std::string(name_of(documents)); }
+std::string text_of(data::ImageFormat format) { return std::string(name_of(format)); }
 std::string text_of(DataType type) { return std::string(name_of(type)); }
 
 std::string text_of(Recompute recompute) {
@@ -88,21 +93,8 @@ const std::map<std::string_view, Value>& values() {
       {"mode", VALUE(mode)},
       {"place", VALUE(place)},
       {"ops", VALUE(ops)},
+      {"models", VALUE(models)},
       {"model.kind", VALUE(model.kind)},
-      {"model.vocab", VALUE(model.vocab)},
-      {"model.seq_len", VALUE(model.seq_len)},
-      {"model.d_model", VALUE(model.d_model)},
-      {"model.layers", VALUE(model.layers)},
-      {"model.heads", VALUE(model.heads)},
-      {"model.mlp_ratio", VALUE(model.mlp_ratio)},
-      {"model.activation", VALUE(model.activation)},
-      {"model.dropout", VALUE(model.dropout)},
-      {"model.kv_heads", VALUE(model.kv_heads)},
-      {"model.ffn", VALUE(model.ffn)},
-      {"model.rope_base", VALUE(model.rope_base)},
-      {"model.qkv_bias", VALUE(model.qkv_bias)},
-      {"model.tied_head", VALUE(model.tied_head)},
-      {"model.norm_eps", VALUE(model.norm_eps)},
       {"model.seed", VALUE(model.seed)},
       {"mesh.shape", VALUE(mesh.shape)},
       {"mesh.dims", VALUE(mesh.dims)},
@@ -111,6 +103,10 @@ const std::map<std::string_view, Value>& values() {
       {"data.dtype", VALUE(data.dtype)},
       {"data.documents", VALUE(data.documents)},
       {"data.seed", VALUE(data.seed)},
+      {"data.format", VALUE(data.format)},
+      {"data.image_size", VALUE(data.image_size)},
+      {"data.mean", VALUE(data.mean)},
+      {"data.std", VALUE(data.std)},
       {"run.steps", VALUE(run.steps)},
       {"run.global_batch", VALUE(run.global_batch)},
       {"run.micro_batches", VALUE(run.micro_batches)},
@@ -167,24 +163,32 @@ const std::map<std::string_view, Value>& values() {
 
 #undef VALUE
 
-}  // namespace
-
-bool is_section(std::string_view path) {
+bool is_section_in(const std::vector<JobKey>& keys, std::string_view path) {
   const std::string below = std::string(path) + ".";
-  for (const JobKey& key : job_keys()) {
-    if (key.path.starts_with(below)) return true;
-  }
-  return false;
+  return std::ranges::any_of(keys, [&](const JobKey& key) { return key.path.starts_with(below); });
 }
 
+}  // namespace
+
+bool is_section(std::string_view path) { return is_section_in(job_keys(), path); }
+
 std::vector<std::pair<std::string, std::string>> resolved_values(const JobConfig& config) {
+  constexpr std::string_view kModel = "model.";
   std::vector<std::pair<std::string, std::string>> out;
-  for (const JobKey& key : job_keys()) {
-    if (is_section(key.path)) continue;
+  const std::vector<JobKey> keys = job_keys();
+  for (const JobKey& key : keys) {
+    if (is_section_in(keys, key.path)) continue;
     const auto row = values().find(key.path);
-    PHI_CHECK(row != values().end(),
+    if (row != values().end()) {
+      out.emplace_back(key.path, row->second(config));
+      continue;
+    }
+    PHI_CHECK(key.path.starts_with(kModel),
               errors::Internal("resolved_values.cc has no row for the key '{}'.", key.path));
-    out.emplace_back(key.path, row->second(config));
+    const std::string name = key.path.substr(kModel.size());
+    if (!config.model.values.has(name)) continue;  // of another kind
+    out.emplace_back(key.path, std::visit([](const auto& value) { return text_of(value); },
+                                          config.model.values.at(name)));
   }
   return out;
 }

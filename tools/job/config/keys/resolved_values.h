@@ -11,7 +11,8 @@
 
 namespace phi::job {
 
-/// ("model.heads", "6"), ...: a row for each key of job_keys() that is no section, in its order.
+/// ("model.heads", "6"), ...: a row for each key of job_keys() that is no section, in its order;
+/// of `model` only the keys of the job's kind.
 /// Errors: Internal for a key whose value resolved_values.cc does not know.
 std::vector<std::pair<std::string, std::string>> resolved_values(const JobConfig& config);
 

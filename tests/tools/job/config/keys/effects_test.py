@@ -11,14 +11,24 @@ import unittest
 import yaml
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2]))
+import image_files  # pylint: disable=wrong-import-position
 import launch  # pylint: disable=wrong-import-position
 
 DATA = launch.DATA["paths"]
+IMAGES = image_files.folder()
 SMALL = {"model.seq_len": 8, "model.d_model": 16, "model.layers": 2, "model.heads": 2}
 STEPS = {**SMALL, "data.paths": DATA, "run.steps": 2, "run.global_batch": 4, "run.micro_batches": 2}
 FORWARD = {**STEPS, "mode": "forward"}
 TRAIN = {**STEPS, "mode": "train"}
 LLAMA = {**FORWARD, "model.kind": "llama"}
+OF_IMAGES = {"mode": "forward", "run.steps": 2, "run.global_batch": 4, "run.micro_batches": 2, "data.kind": "images",
+             "data.format": "cifar10", "data.paths": [str(IMAGES / "cifar10.bin")]}
+RESNET = {**OF_IMAGES, "model.kind": "resnet", "model.blocks": [1], "model.width": 4}
+VIT = {**OF_IMAGES, "model.kind": "vit", "model.d_model": 16, "model.layers": 1, "model.heads": 2, "model.patch": 8}
+FOLDERS = {**RESNET, "data.format": "folders", "data.paths": [str(IMAGES / "train")], "model.classes": 3}
+MLP = {**FOLDERS, "model.kind": "mlp", "models": ["MODELS"]}
+for foreign in ("model.blocks", "model.width"):
+    del MLP[foreign]
 MOMENTUM = {**TRAIN, "optimizer.kind": "momentum", "run.steps": 3}  # it begins with the second update
 COSINE = {**TRAIN, "optimizer.schedule.kind": "cosine"}
 STEP = {**TRAIN, "optimizer.schedule.kind": "step"}
@@ -40,6 +50,7 @@ def played(*dims, **more):
 CASES = {
     "mode": (FORWARD, "train"),
     "ops": ({**FORWARD, "model.activation": "t_cube"}, ["OPS"]),
+    "models": (MLP, []),
     "model.kind": (FORWARD, "llama"),
     "model.vocab": (FORWARD, 300),
     "model.seq_len": (FORWARD, 9),
@@ -56,6 +67,13 @@ CASES = {
     "model.tied_head": (FORWARD, True),
     "model.norm_eps": (FORWARD, 0.001),
     "model.seed": (FORWARD, 2),
+    "model.blocks": (RESNET, [1, 1]),
+    "model.width": (RESNET, 6),
+    "model.channels": (RESNET, 1),
+    "model.classes": (FOLDERS, 4),
+    "model.image_size": ({**VIT, "data.image_size": 16}, 16),
+    "model.patch": (VIT, 4),
+    "model.hidden": (VIT, 8),
     "mesh.shape": ({**FORWARD, "mesh.shape": [4, 1], "mesh.dims": ["dp", "tp"]}, [2, 2]),
     "mesh.dims": ({**FORWARD, "mesh.shape": [4, 1], "mesh.dims": ["dp", "tp"]}, ["tp", "dp"]),
     "data.kind": ({**FORWARD, "data.paths": ["IDS"]}, "tokens"),
@@ -63,6 +81,10 @@ CASES = {
     "data.dtype": ({**FORWARD, "data.kind": "tokens", "data.paths": ["IDS"]}, "uint8"),
     "data.documents": ({**FORWARD, "data.paths": ["IDS", "IDS"]}, "apart"),
     "data.seed": (FORWARD, 2),
+    "data.format": (FOLDERS, "cifar10"),
+    "data.image_size": (RESNET, 16),
+    "data.mean": (RESNET, [0.1, 0.2, 0.3]),
+    "data.std": (VIT, [0.25]),  # batch norms undo a scale
     "run.steps": (FORWARD, 3),
     "run.global_batch": (FORWARD, 6),
     "run.micro_batches": (FORWARD, 4),
@@ -178,7 +200,7 @@ class Effects(unittest.TestCase):
 
     def test_another_value_of_a_key_is_another_outcome(self):
         names = {"['OPS']": [os.environ["T_FIRST_OPS"]], "SAVED": str(pathlib.Path(self.folder.name) / "saved"),
-                 "FOLDER": self.disk.name, "WEIGHTS": self.weights}
+                 "FOLDER": self.disk.name, "WEIGHTS": self.weights, "['MODELS']": [os.environ["T_MODELS"]]}
         named = lambda given: [str(self.ids)] * len(given) if "IDS" in str(given) else names.get(str(given), given)
         cases = [(key, settings, value) for key, (settings, value) in CASES.items()]
         for key, settings, value in cases + ELSEWHERE:
@@ -186,17 +208,20 @@ class Effects(unittest.TestCase):
                 settings = {path: named(given) for path, given in settings.items()}
                 changed = {**settings, key: named(value)}
                 before, after = self.outcome(settings), self.outcome(changed)
-                # Only host memory that does not suffice, and an operator that is not there, is no job.
-                failing = {"memory.host": (0, 1), "memory.disk": (1, 0), "ops": (1, 0)}.get(key, (0, 0))
+                # Only host memory that does not suffice, an operator or a model that is not there, and data
+                # that does not fit the model, is no job.
+                failing = {"memory.host": (0, 1), "memory.disk": (1, 0), "ops": (1, 0), "models": (0, 1),
+                           "model.classes": (0, 1), "model.image_size": (1, 0),
+                           "data.format": (0, 1)}.get(key, (0, 0))
                 self.assertEqual((before[0] != 0, after[0] != 0), tuple(map(bool, failing)), (before, after))
                 self.assertNotEqual(before, after)
         self.assertTrue(os.listdir(names["SAVED"]))
 
     def test_each_documented_key_has_a_case(self):
         blocks = re.findall("```yaml\n(.*?)```", (launch.SOURCE_DIR / "docs/running.md").read_text(), re.DOTALL)
-        gpt, llama = blocks[1].split("model: {kind: llama")
         documented = set(paths(yaml.safe_load(blocks[0])))
-        documented |= set(paths(yaml.safe_load(gpt))) | set(paths(yaml.safe_load("model: {kind: llama" + llama)))
+        for model in re.findall(r"model: \{.*?\}", blocks[1], re.DOTALL):
+            documented |= set(paths(yaml.safe_load(model)))
         self.assertEqual(set(CASES) | OF_FAILURES | OF_GPUS, documented)
 
 

@@ -61,6 +61,9 @@ template <typename T>
 std::string as_text(const T& value) {
   return fmt::format("{}", value);
 }
+std::string as_text(const std::vector<int64_t>& values) {
+  return fmt::format("[{}]", fmt::join(values, ", "));
+}
 
 // A job in which the key is not read, and what the error says of it.
 struct Unread {
@@ -78,6 +81,13 @@ struct KeyCase {
 };
 
 #define SEEN(expression) [](const JobConfig& c) { return as_text(c.expression); }
+#define SEEN_OF_MODEL(key) [](const JobConfig& c) { return text_of_model(c, key); }
+
+// "no value" for a key of another kind.
+std::string text_of_model(const JobConfig& config, const char* key) {
+  if (!config.model.values.has(key)) return "no value";
+  return std::visit([](const auto& value) { return as_text(value); }, config.model.values.at(key));
+}
 
 const Settings kTrain = {{"mode", "train"}};
 const Settings kSaves = {{"mode", "train"}, {"checkpoint.dir", "folder"}};
@@ -85,6 +95,13 @@ const Settings kGenerate = {{"mode", "generate"}};
 const Settings kGreedy = {{"mode", "generate"}, {"generate.temperature", "0.0"}};
 const Settings kTokens = {{"data.kind", "tokens"}, {"data.paths", "[a]"}};
 const Settings kLlama = {{"model.kind", "llama"}};
+const Settings kImageData = {{"data.kind", "images"}, {"data.paths", "[a]"}};
+Settings of_images(Settings job) {
+  job.insert(kImageData.begin(), kImageData.end());
+  return job;
+}
+const Settings kResNet = of_images({{"model.kind", "resnet"}});
+const Settings kVit = of_images({{"model.kind", "vit"}});
 const Settings kSgd = {{"mode", "train"}, {"optimizer.kind", "sgd"}};
 const Settings kMomentum = {{"mode", "train"}, {"optimizer.kind", "momentum"}};
 const Settings kCosine = {{"mode", "train"}, {"optimizer.schedule.kind", "cosine"}};
@@ -118,6 +135,22 @@ const Unread kNotLlama = {
     {}, "applies only to a job with model.kind: llama, and this job has model.kind: gpt"};
 const Unread kNotGpt = {
     kLlama, "applies only to a job with model.kind: gpt, and this job has model.kind: llama"};
+const Unread kNotDecoder = {kResNet,
+                            "applies only to a job with model.kind: gpt or llama, and this job has "
+                            "model.kind: resnet"};
+const Unread kNotTransformer = {kResNet,
+                                "applies only to a job with model.kind: gpt or llama or vit, and "
+                                "this job has model.kind: resnet"};
+const Unread kNotResNet = {
+    {}, "applies only to a job with model.kind: resnet, and this job has model.kind: gpt"};
+// Kinds of a library that another test has loaded may follow.
+const Unread kNotVit = {{}, "applies only to a job with model.kind: vit"};
+const Unread kNotOfImages = {{}, "applies only to a job with model.kind: resnet or vit"};
+const Unread kNotImageData = {
+    {}, "applies only to a job with data.kind: images, and this job has data.kind: bytes"};
+const Unread kNotRepeated = {of_images({{"mode", "train"}, {"model.kind", "resnet"}}),
+                             "applies only to a job with a model.kind with repeated layers, and "
+                             "this job has model.kind: resnet"};
 
 const std::vector<KeyCase>& key_cases() {
   static const std::vector<KeyCase> cases = {
@@ -128,21 +161,45 @@ const std::vector<KeyCase>& key_cases() {
        "[]",
        {},
        [](const JobConfig& c) { return fmt::format("[{}]", fmt::join(c.ops, ", ")); }},
+      {"models",
+       "[" T_MODELS "]",
+       "[]",
+       {},
+       [](const JobConfig& c) { return fmt::format("[{}]", fmt::join(c.models, ", ")); }},
       {"model.kind", "llama", "gpt", {}, SEEN(model.kind)},
-      {"model.vocab", "300", "256", {}, SEEN(model.vocab)},
-      {"model.seq_len", "17", "256", {}, SEEN(model.seq_len)},
-      {"model.d_model", "48", "384", {}, SEEN(model.d_model)},
-      {"model.layers", "3", "6", {}, SEEN(model.layers)},
-      {"model.heads", "4", "6", {}, SEEN(model.heads)},
-      {"model.mlp_ratio", "2", "4", {}, SEEN(model.mlp_ratio), {kNotGpt}},
-      {"model.activation", "relu", "gelu_tanh", {}, SEEN(model.activation), {kNotGpt}},
-      {"model.dropout", "0.25", "0.0", {}, SEEN(model.dropout), {kNotGpt}},
-      {"model.kv_heads", "2", "6", kLlama, SEEN(model.kv_heads), {kNotLlama}},
-      {"model.ffn", "100", "1024", kLlama, SEEN(model.ffn), {kNotLlama}},
-      {"model.rope_base", "500", "1.0e4", kLlama, SEEN(model.rope_base), {kNotLlama}},
-      {"model.qkv_bias", "true", "false", kLlama, SEEN(model.qkv_bias), {kNotLlama}},
-      {"model.tied_head", "true", "false", {}, SEEN(model.tied_head)},
-      {"model.norm_eps", "0.5", "1.0e-5", {}, SEEN(model.norm_eps)},
+      {"model.vocab", "300", "256", {}, SEEN_OF_MODEL("vocab"), {kNotDecoder}},
+      {"model.seq_len", "17", "256", {}, SEEN_OF_MODEL("seq_len"), {kNotDecoder}},
+      {"model.d_model", "48", "384", {}, SEEN_OF_MODEL("d_model"), {kNotTransformer}},
+      {"model.layers", "3", "6", {}, SEEN_OF_MODEL("layers"), {kNotTransformer}},
+      {"model.heads", "4", "6", {}, SEEN_OF_MODEL("heads"), {kNotTransformer}},
+      {"model.mlp_ratio", "2", "4", {}, SEEN_OF_MODEL("mlp_ratio"), {kNotGpt}},
+      {"model.activation", "relu", "gelu_tanh", {}, SEEN_OF_MODEL("activation"), {kNotGpt}},
+      {"model.dropout",
+       "0.25",
+       "0.0",
+       {},
+       SEEN_OF_MODEL("dropout"),
+       {{kLlama,
+         "applies only to a job with model.kind: gpt or vit, and this job has model.kind: "
+         "llama"}}},
+      {"model.blocks", "[1, 3]", "[2, 2, 2, 2]", kResNet, SEEN_OF_MODEL("blocks"), {kNotResNet}},
+      {"model.width", "16", "64", kResNet, SEEN_OF_MODEL("width"), {kNotResNet}},
+      {"model.channels", "1", "3", kResNet, SEEN_OF_MODEL("channels"), {kNotOfImages}},
+      {"model.classes", "7", "10", kResNet, SEEN_OF_MODEL("classes"), {kNotOfImages}},
+      {"model.image_size",
+       "64",
+       "32",
+       of_images({{"model.kind", "vit"}, {"data.image_size", "64"}}),
+       SEEN_OF_MODEL("image_size"),
+       {kNotVit}},
+      {"model.patch", "8", "4", kVit, SEEN_OF_MODEL("patch"), {kNotVit}},
+      {"model.hidden", "100", "768", kVit, SEEN_OF_MODEL("hidden"), {kNotVit}},
+      {"model.kv_heads", "2", "6", kLlama, SEEN_OF_MODEL("kv_heads"), {kNotLlama}},
+      {"model.ffn", "100", "1024", kLlama, SEEN_OF_MODEL("ffn"), {kNotLlama}},
+      {"model.rope_base", "500", "1.0e4", kLlama, SEEN_OF_MODEL("rope_base"), {kNotLlama}},
+      {"model.qkv_bias", "true", "false", kLlama, SEEN_OF_MODEL("qkv_bias"), {kNotLlama}},
+      {"model.tied_head", "true", "false", {}, SEEN_OF_MODEL("tied_head"), {kNotDecoder}},
+      {"model.norm_eps", "0.5", "1.0e-5", {}, SEEN_OF_MODEL("norm_eps"), {kNotTransformer}},
       {"model.seed", "7", "1", {}, SEEN(model.seed)},
       {"mesh.shape", "[2, 3]", "[1]", {{"mesh.dims", "[tp, pp]"}}, SEEN(mesh.shape)},
       {"mesh.dims",
@@ -179,6 +236,30 @@ const std::vector<KeyCase>& key_cases() {
          "applies only to a job with data.kind: bytes or megatron, and this job has data.kind: "
          "tokens"}}},
       {"data.seed", "9", "1", {}, SEEN(data.seed), {kWhileGenerating}},
+      {"data.format",
+       "cifar10",
+       "folders",
+       kResNet,
+       [](const JobConfig& c) { return std::string(name_of(c.data.format)); },
+       {kWhileGenerating, kNotImageData}},
+      {"data.image_size",
+       "48",
+       "32",
+       kResNet,
+       SEEN(data.image_size),
+       {kWhileGenerating, kNotImageData}},
+      {"data.mean",
+       "[0.25, 0.5, 0.75]",
+       "[0.5]",
+       kResNet,
+       [](const JobConfig& c) { return fmt::format("[{}]", fmt::join(c.data.mean, ", ")); },
+       {kWhileGenerating, kNotImageData}},
+      {"data.std",
+       "[0.25]",
+       "[0.5]",
+       kResNet,
+       [](const JobConfig& c) { return fmt::format("[{}]", fmt::join(c.data.std, ", ")); },
+       {kWhileGenerating, kNotImageData}},
       {"run.steps", "5", "4", {}, SEEN(run.steps), {kWhileGenerating}},
       {"run.global_batch", "12", "8", {}, SEEN(run.global_batch), {kWhileGenerating}},
       {"run.micro_batches", "2", "4", {}, SEEN(run.micro_batches), {kWhileGenerating}},
@@ -214,7 +295,10 @@ const std::vector<KeyCase>& key_cases() {
        SEEN(run.sequence_parallel),
        {kWhileGenerating,
         {on_mesh("[2]", "[dp]"),
-         "applies only to a job with a mesh dim tp, and this job has the mesh dp=2"}}},
+         "applies only to a job with a mesh dim tp, and this job has the mesh dp=2"},
+        {on_mesh("[2]", "[tp]", kVit),
+         "applies only to a job with a model.kind of token ids, and this job has model.kind: "
+         "vit"}}},
       {"run.capture", "true", "false", {}, SEEN(run.capture)},
       {"run.graphs",
        "false",
@@ -240,7 +324,10 @@ const std::vector<KeyCase>& key_cases() {
        SEEN(run.chunks),
        {{kTrain,
          "applies only to a job with run.schedule: interleaved, and this job has run.schedule: "
-         "1f1b"}}},
+         "1f1b"},
+        {of_images({{"mode", "train"}, {"model.kind", "resnet"}, {"run.schedule", "interleaved"}}),
+         "applies only to a job with a model.kind with repeated layers, and this job has "
+         "model.kind: resnet"}}},
       {"run.zero_stage",
        "2",
        "0",
@@ -256,7 +343,7 @@ const std::vector<KeyCase>& key_cases() {
        [](const JobConfig& c) {
          return std::string(c.run.recompute == Recompute::kFull ? "full" : "another");
        },
-       {kNotTraining}},
+       {kNotTraining, kNotRepeated}},
       {"run.save", "folder", "\"\"", {}, SEEN(run.save)},
       {"optimizer.kind",
        "momentum",
@@ -459,22 +546,30 @@ TEST(JobKeys, ASettledValueIsThatOfItsKey) {
   };
   for (const KeyCase& c : key_cases()) {
     if (is_section(c.path)) continue;  // optimizer.schedule, which is optimizer.schedule.kind
+    if (c.path == std::string("model.image_size")) continue;  // changes with data.image_size only
     const std::string text = job_text(with(c.job, c.path, c.other));
     SCOPED_TRACE(text);
-    EXPECT_EQ(value_of(settled(text), c.path), c.other);
+    const JobConfig changed = settled(text);
+    EXPECT_EQ(value_of(changed, c.path), c.other);
     // Where the default is no job, or not one with the rest of the case.
     static const std::map<std::string, std::string> kOthers = {
         {"mesh.shape", "[3, 2]"}, {"mesh.dims", "[pp, tp]"}, {"run.chunks", "3"}};
     const auto other = kOthers.find(c.path);
     const std::string first = other == kOthers.end() ? c.by_default : other->second;
     const std::string before = job_text(with(c.job, c.path, first));
-    EXPECT_NE(value_of(settled(before), c.path), c.other);
-    for (const auto& [key, value] : resolved_values(settled(before))) {
-      const bool is_other = value_of(settled(text), key) != value;
-      // Heads of keys are by default as many as heads; limits capture the step.
-      const bool follows = (key == "model.kv_heads" && c.path == std::string("model.heads")) ||
+    const auto values = resolved_values(settled(before));
+    const auto changed_values = resolved_values(changed);
+    const std::map<std::string, std::string> after(changed_values.begin(), changed_values.end());
+    for (const auto& [key, value] : values) {
+      const auto now = after.find(key);
+      const bool is_other = now == after.end() || now->second != value;
+      // Another kind has other keys; heads of keys are by default as many as heads; limits capture
+      // the step.
+      const bool follows = (c.path == std::string("model.kind") && key.starts_with("model.")) ||
+                           (key == "model.kv_heads" && c.path == std::string("model.heads")) ||
                            (key == "run.capture" && c.path == std::string("memory.device"));
-      EXPECT_EQ(is_other, key == c.path || follows) << key;
+      if (follows) continue;
+      EXPECT_EQ(is_other, key == c.path) << key;
     }
   }
 }
@@ -504,7 +599,7 @@ TEST(JobKeys, TheDefaultIsAcceptedByAnyJob) {
 
 TEST(JobKeys, OnlyKeysWithReadersAreEverUnread) {
   for (const KeyCase& c : key_cases()) {
-    const auto keys = job_keys();
+    const std::vector<JobKey> keys = job_keys();
     const auto key = std::find_if(keys.begin(), keys.end(),
                                   [&](const JobKey& each) { return each.path == c.path; });
     ASSERT_NE(key, keys.end()) << c.path;
@@ -560,12 +655,15 @@ std::string documented_job(const std::string& heading) {
   return text.substr(begin, text.find("```", begin) - begin);
 }
 
+// Keys of other kinds of models than the default, and of their data.
+bool is_of_another_kind(const KeyCase& c) { return c.job.contains("model.kind"); }
+
 TEST(JobKeys, TheDocumentedDefaultsAreThoseOfAllKeys) {
   const JobConfig documented = parse_job(documented_job("## The job file"), "running.md");
   const JobConfig defaults = parse_job("", "job.yaml");
   for (const KeyCase& c : key_cases()) {
     const std::string path = c.path;
-    if (c.job == kLlama) continue;
+    if (is_of_another_kind(c) && path.starts_with("model.")) continue;
     EXPECT_TRUE(documented.lines.contains(path)) << path;
     // The mesh by default is that of all processes along dp.
     if (path.starts_with("mesh.")) continue;
@@ -573,14 +671,22 @@ TEST(JobKeys, TheDocumentedDefaultsAreThoseOfAllKeys) {
   }
 }
 
-TEST(JobKeys, TheDocumentedLlamaHasTheDefaults) {
+// The documented keys of a kind are all that it has, with their defaults.
+TEST(JobKeys, TheDocumentedKindsHaveTheDefaults) {
   const std::string kinds = documented_job("### Model kinds");
-  const std::string text = kinds.substr(kinds.find("model: {kind: llama"));
-  const JobConfig documented = parse_job(text, "running.md");
-  const JobConfig defaults = parse_job("model: {kind: llama}", "job.yaml");
-  for (const KeyCase& c : key_cases()) {
-    EXPECT_TRUE(c.job != kLlama || documented.lines.contains(c.path)) << c.path;
-    EXPECT_EQ(c.seen(documented), c.seen(defaults)) << c.path;
+  for (const char* kind : {"gpt", "llama", "resnet", "vit"}) {
+    const size_t begin = kinds.find(std::string("model: {kind: ") + kind);
+    ASSERT_NE(begin, std::string::npos) << kind;
+    const bool of_images = nn::models::model_kind(kind).samples == nn::models::SampleKind::kImages;
+    const std::string data = of_images ? "\ndata: {kind: images, paths: [a]}" : "";
+    const std::string text = kinds.substr(begin, kinds.find('}', begin) - begin + 1);
+    const JobConfig documented = parse_job(text + data, "running.md");
+    const JobConfig defaults =
+        parse_job(std::string("model: {kind: ") + kind + "}" + data, "job.yaml");
+    EXPECT_EQ(documented.model.values, defaults.model.values) << kind;
+    for (const auto& key : nn::models::model_kind(kind).keys) {
+      EXPECT_TRUE(documented.lines.contains("model." + key.name)) << kind << " " << key.name;
+    }
   }
 }
 
