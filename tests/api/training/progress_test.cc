@@ -43,6 +43,14 @@ TEST(Progress, TokensAreLeftOutWhereThereAreNone) {
   EXPECT_THAT(progress_text(Progress::Style::kLines, 2, 0), Not(HasSubstr("tok/s")));
 }
 
+TEST(Progress, CountsWhatItIsTold) {
+  std::string text;
+  Progress progress(
+      Progress::Style::kLines, 1, 8, [&](const std::string& line) { text += line; }, "img");
+  progress.done(1, 0.5);
+  EXPECT_THAT(text, HasSubstr(" img/s"));
+}
+
 TEST(Progress, AnOutputThatIsNoTerminalGetsLines) {
   EXPECT_EQ(Progress::of_terminal(false), Progress::Style::kLines);
 }

@@ -133,18 +133,22 @@ TEST_F(Images, FineLabelsOfCifar100AreTheClasses) {
   EXPECT_THAT(labels_of(ImageData(options), 0, 1), ElementsAre(99));
 }
 
-// Of a split batch each rank reads its rows: a damaged one fails where it lies.
+// Of a split batch each rank reads its rows.
 TEST_F(Images, ARankReadsItsRowsOnly) {
   const ImageOptions options = cifar(8);
   distributed::run_ranks(2, [&](distributed::World& world) {
     const ImageData data(options);
     const distributed::ProcessMesh mesh({2}, {"dp"});
+    const TransferCount& read = world.rank_context().transfers().of(Tier::kDisk, Tier::kDevice);
     const Tensor own = distributed::shard_tensor(data.labels(0, 8), mesh, {distributed::Shard(0)});
+    EXPECT_EQ(read.bytes, 4);
     const std::vector<int64_t> all = labels_of(data, 0, 8);
     const auto begin = all.begin() + 4 * world.rank();
     EXPECT_EQ(own.local().to_vector<int64_t>(), (std::vector<int64_t>(begin, begin + 4)));
     const Tensor images =
         distributed::shard_tensor(data.inputs(0, 8), mesh, {distributed::Shard(0)});
+    EXPECT_EQ(images.local().numel(), 4 * 3072);
+    EXPECT_EQ(read.bytes, 4 + 8 + 4 * 3073);  // labels_of has read all 8
     const std::vector<float> whole = data.inputs(0, 8).to_vector<float>();
     const auto first = whole.begin() + 4 * 3072 * world.rank();
     EXPECT_EQ(images.local().to_vector<float>(), (std::vector<float>(first, first + 4 * 3072)));
