@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "distributed/comm/call_header.h"
+#include "distributed/comm/group.h"
 
 namespace phi::distributed {
 namespace {
