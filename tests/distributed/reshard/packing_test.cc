@@ -19,19 +19,20 @@ uint64_t launches_of(const Placement& from, const Placement& to, const Dims& sha
   std::atomic<uint64_t> before{0};
   std::atomic<uint64_t> after{0};
   testing::on_ranks(kRanks, [&](World& world) {
+    Communicator& communicator = world.communicator(world.rank_context().place());
     const ProcessMesh mesh({kRanks});
     const DenseTensor whole = testing::made_up_local(
         shape, DataType::FLOAT32, TensorDistAttr::replicated(mesh), world.rank());
     DistTensor x = distribute(whole, TensorDistAttr::get(mesh, {from}));
-    world.device().wait();
-    world.everyone().barrier();
+    communicator.device().wait();
+    communicator.everyone().barrier();
     before = cuda_on_cpu::launches();
-    world.everyone().barrier();
+    communicator.everyone().barrier();
     x = reshard(x, TensorDistAttr::get(mesh, {to}));
-    world.device().wait();
-    world.everyone().barrier();
+    communicator.device().wait();
+    communicator.everyone().barrier();
     after = cuda_on_cpu::launches();
-    world.everyone().barrier();
+    communicator.everyone().barrier();
     testing::check_reshard(TensorDistAttr::get(mesh, {from}), TensorDistAttr::get(mesh, {to}),
                            shape);
   });
