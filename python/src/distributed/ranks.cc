@@ -77,7 +77,7 @@ class RunningRanks {
     const std::lock_guard lock(mutex_);
     for (const Rank& rank : ranks_) {
       PyThreadState_SetAsyncExc(rank.thread, PyExc_KeyboardInterrupt);
-      rank.world->fail("the run was interrupted");
+      rank.world->transport().fail("the run was interrupted");
     }
   }
 
