@@ -29,7 +29,7 @@ THREADS = {
     r"phi::detail::.*(gemm_half|gemm_widened|multiply_columns|left_workspace).*": "memory for one product",
     r"phi::\(anonymous namespace\)::kept_blocks_of<.*>\(.*\)::kept": "tables of the thread's last Fourier transforms",
     r"phi::\(anonymous namespace\)::current_guard": "the file that the thread is reading",
-    r"phi::\(anonymous namespace\)::(innermost_clashes|loading)": "the library that the thread is loading",
+    r"phi::(nn::models::)?\(anonymous namespace\)::(innermost_clashes|loading)": "the library that the thread is loading",
     r"phi::poll_interruption\(\)::last_ms": "when the thread asked last",
     r"phi::detail::call_site": "where in the user's program the thread is",
 }
@@ -37,7 +37,7 @@ THREADS = {
 SHARED = {
     r"phi::ops::\w+": "operators; constant, but for the address of a kernel",
     r"phi::\(anonymous namespace\)::(kernel|device|op)_table\(\)::instance": "kernels and operators by name; devices by place",
-    r"phi::distributed::\(anonymous namespace\)::world_of_process": "the world that a process leaves when it exits",
+    r"phi::distributed::\(anonymous namespace\)::transport_of_process": "the job that a process leaves when it exits",
     r"phi::\(anonymous namespace\)::libraries\(\)::instance": "kernel libraries that the process has loaded",
     r"phi::Device::cpu\(\)::\w+": "constant",
     r"phi::distributed::\(anonymous namespace\)::single_copy_is_allowed\(\)::allowed": "what the machine allows",
@@ -50,6 +50,8 @@ SHARED = {
         "the process's place in its job",
     r"phi::\(anonymous namespace\)::(calls|loaded|compat_names)\(\)::instance":
         "operators by name, and what libraries brought: of the process",
+    r"phi::nn::models::\(anonymous namespace\)::(loaded|registry)\(\)::instance":
+        "kinds of models by name, and what libraries brought: of the process",
     r"phi::distributed::\(anonymous namespace\)::Picture::cuts\(.*\).*::one": "constant",
     r"phi::distributed::warn_of_shared_gpus\(.*\)::has_warned": "ranks that share a GPU are named once",
     r"phi::cow_alias::\(anonymous namespace\)::everything": "whether tests alias small parts too; set before the first tensor",
