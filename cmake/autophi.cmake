@@ -131,7 +131,7 @@ function(autophi_shared_library name)
   add_library(${name} SHARED ${PROJECT_SOURCE_DIR}/cmake/version.cc ${more} ${objects})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${name} PRIVATE AUTOPHI_VERSION="${PROJECT_VERSION}")
-  target_link_libraries(${name} PUBLIC fmt::fmt PRIVATE dnnl ${OPENBLAS_LIBRARY} OpenMP::OpenMP_CXX glog::glog
+  target_link_libraries(${name} PUBLIC fmt::fmt PRIVATE dnnl ${OPENBLAS_LIBRARY} OpenMP::OpenMP_CXX glog::glog yaml-cpp
                                        Threads::Threads $<TARGET_NAME_IF_EXISTS:MPI::MPI_CXX>
                                        $<TARGET_NAME_IF_EXISTS:PNG::PNG> $<TARGET_NAME_IF_EXISTS:JPEG::JPEG>)
   if(URING_LIBRARY)

@@ -56,6 +56,7 @@ LAYERS = (
     Layer("phi/common", r"phi/common/", libraries=("fmt",)),
     Layer("phi/core meta types", r"phi/core/(meta|box|box_copy|attribute|attribute_value)\.", META, libraries=("fmt",)),
     Layer("phi/core", r"phi/core/", CORE),
+    Layer("phi/yaml", r"phi/yaml/", META, libraries=("fmt", "yaml-cpp")),
     Layer("phi/gpu", r"phi/gpu/", CORE, libraries=("fmt", "cuda")),
     Layer("phi/infermeta", r"phi/infermeta/", CORE),
     # Generated, and all that is generated in phi: kernels are checked against it.

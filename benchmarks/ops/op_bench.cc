@@ -19,8 +19,8 @@
 #include "api/testing/generate_tensor.h"
 #include "benchmarks/ops/direct_conv.h"
 #include "phi/common/errors.h"
+#include "phi/yaml/yaml_text.h"
 #include "tools/op/attribute_text.h"
-#include "tools/yaml/yaml_text.h"
 
 namespace {
 

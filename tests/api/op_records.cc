@@ -17,10 +17,11 @@
 #include "api/testing/generate_tensor.h"
 #include "api/testing/recorded_call.h"
 #include "phi/common/errors.h"
+#include "phi/yaml/files_of.h"
+#include "phi/yaml/yaml_map.h"
+#include "phi/yaml/yaml_text.h"
 #include "tools/op/attribute_text.h"
-#include "tools/yaml/files_of.h"
-#include "tools/yaml/op_record.h"
-#include "tools/yaml/yaml_map.h"
+#include "tools/op_record/op_record.h"
 
 namespace phi::testing {
 namespace {

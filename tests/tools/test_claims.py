@@ -134,7 +134,7 @@ def test_the_tests_of_swiglu_are_those_of_the_page():
 # A device writes launches down, and CUDA's events are recorded in streams: other words for other things. Observers
 # observe.
 CAPTURES = re.compile(r"api/capture/|api/call/launch\.|api/stablehlo/(lowering|shape)\.cc"
-                      r"|phi/core/(recorder|rank_context)\.h|distributed/reshard/(recorded|execute)\.|tools/spmd|tools/op|tools/yaml/op_record\.|tools/gpu_bundle\.py|api/testing/recorded_|tools/autophi\.cc"
+                      r"|phi/core/(recorder|rank_context)\.h|distributed/reshard/(recorded|execute)\.|tools/spmd|tools/op|tools/op_record/op_record\.|tools/gpu_bundle\.py|api/testing/recorded_|tools/autophi\.cc"
                       r"|phi/core/device/(device|launch_graph)\.|phi/gpu/(gpu_device|graph_capture|copy_streams)\.|distributed/comm/(world|communicator|transport)\.|distributed/comm/nccl/(event|command_queue|captured_graphs|nccl_communicator|watchdog)\.")
 
 

@@ -13,11 +13,11 @@
 #include "distributed/api.h"
 #include "phi/common/errors.h"
 #include "phi/core/op_def.h"
+#include "phi/yaml/files_of.h"
+#include "phi/yaml/yaml_map.h"
+#include "phi/yaml/yaml_text.h"
 #include "tools/op/document.h"
 #include "tools/op/recorded_file.h"
-#include "tools/yaml/files_of.h"
-#include "tools/yaml/yaml_map.h"
-#include "tools/yaml/yaml_text.h"
 
 namespace phi::op_tool {
 namespace {

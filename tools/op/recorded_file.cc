@@ -12,11 +12,11 @@
 
 #include "distributed/checkpoint/format/safetensors.h"
 #include "phi/common/errors.h"
+#include "phi/yaml/yaml_map.h"
+#include "phi/yaml/yaml_text.h"
 #include "tools/op/attribute_text.h"
 #include "tools/op/signature.h"
-#include "tools/yaml/op_record.h"
-#include "tools/yaml/yaml_map.h"
-#include "tools/yaml/yaml_text.h"
+#include "tools/op_record/op_record.h"
 
 namespace phi::op_tool {
 namespace {

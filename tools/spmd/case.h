@@ -67,7 +67,7 @@ struct UnknownRule : Error {
   using Error::Error;
 };
 
-/// The cases of a case file, or of each rule of a record (tools/yaml/op_record.h).
+/// The cases of a case file, or of each rule of a record (tools/op_record/op_record.h).
 /// Errors: phi::Error naming file, line and key, also for unknown keys; UnknownRule.
 std::vector<CaseFile> load_cases(const std::string& path);
 

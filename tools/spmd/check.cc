@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "phi/common/errors.h"
+#include "phi/yaml/files_of.h"
+#include "phi/yaml/yaml_map.h"
+#include "phi/yaml/yaml_text.h"
 #include "tools/spmd/case.h"
-#include "tools/yaml/files_of.h"
-#include "tools/yaml/yaml_map.h"
-#include "tools/yaml/yaml_text.h"
 
 namespace phi::spmd_tool {
 using yaml::YamlMap;

@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "phi/common/errors.h"
+#include "phi/yaml/yaml_map.h"
+#include "phi/yaml/yaml_text.h"
+#include "tools/op_record/op_record.h"
 #include "tools/spmd/case.h"
 #include "tools/spmd/case_text.h"
-#include "tools/yaml/op_record.h"
-#include "tools/yaml/yaml_map.h"
-#include "tools/yaml/yaml_text.h"
 
 namespace phi::spmd_tool {
 using yaml::YamlMap;

@@ -8,10 +8,10 @@
 #include <optional>
 #include <sstream>
 
+#include "phi/yaml/yaml_text.h"
 #include "tools/job/config/keys/job_keys.h"
 #include "tools/job/config/read_model.h"
 #include "tools/job/config/section.h"
-#include "tools/yaml/yaml_text.h"
 
 namespace phi::job {
 namespace {

@@ -1,5 +1,5 @@
 // Lists the YAML files of folders.
-#include "tools/yaml/files_of.h"
+#include "phi/yaml/files_of.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // What is no YAML file, or none that anybody means, is one error.
-#include "tools/yaml/yaml_text.h"
+#include "phi/yaml/yaml_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
 // Loads records of operators.
-#include "tools/yaml/op_record.h"
+#include "tools/op_record/op_record.h"
 
 #include <filesystem>
 
-#include "tools/yaml/yaml_map.h"
-#include "tools/yaml/yaml_text.h"
+#include "phi/yaml/yaml_map.h"
+#include "phi/yaml/yaml_text.h"
 
 namespace phi::yaml {
 namespace {

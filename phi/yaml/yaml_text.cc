@@ -1,5 +1,5 @@
 // Checks before yaml-cpp builds its tree, which it does recursively.
-#include "tools/yaml/yaml_text.h"
+#include "phi/yaml/yaml_text.h"
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
