@@ -293,20 +293,20 @@ PendingReshard start_reshard(const DistTensor& src, const TensorDistAttr* dst) {
   if (src.attr() == dst) return PendingReshard::begin(src, dst, {}, src.local());
   RankContext& rank = RankContext::current();
   Recorder* const recorder = rank.recorder();
-  if (recorder == nullptr && !rank.is_dry()) {
-    return PendingReshard::begin(src, dst, {}, src.local().fixed());
+  if (recorder == nullptr) {
+    return PendingReshard::begin(src, dst, {}, rank.is_dry() ? src.local() : src.local().fixed());
   }
-  // In a dry run the result's metadata is complete at once, and it has no bytes to wait for.
+  // In a capture the result's metadata is complete at once, and it has no bytes to wait for.
   PendingReshard pending = PendingReshard::begin(src, dst, {}, src.local());
   PendingReshard known;
   known.result_ = pending.wait();
-  if (recorder != nullptr && pending.participates_) {
+  if (pending.participates_) {
     CapturedReshard steps = capture_reshard(src, known.result_);
     recorder->add(std::move(steps.start));
     known.recorded_ = std::move(steps.finish);
   }
   unshare(src.local(), known.result_);
-  if (recorder != nullptr) recorder->moved(shown(src), shown(known.result_));
+  recorder->moved(shown(src), shown(known.result_));
   return known;
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "distributed/comm/recording/recording_world.h"
 #include "phi/core/copy_step.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/recorder.h"
@@ -17,6 +18,8 @@ void copy_into(const DenseTensor& to, const DenseTensor& from) {
     recorder->add(std::make_unique<CopyStep>(std::move(copy)));
   } else if (!rank.is_dry()) {
     copy.run();
+  } else if (distributed::RecordingWorld* world = distributed::RecordingWorld::current()) {
+    world->add({copy.name(), from.dtype(), 0, copy.cost().bytes});
   }
 }
 

@@ -17,12 +17,13 @@ void KernelArrays::add(std::span<const DenseTensor* const> list) {
   ++position_;
 }
 
-void KernelArrays::add(DenseTensor* x) {
-  if (x) arrays_.push_back({x, 0, true});
-}
+void KernelArrays::add(DenseTensor* x) { add(std::span<DenseTensor* const>(&x, 1)); }
 
 void KernelArrays::add(std::span<DenseTensor* const> list) {
-  for (DenseTensor* x : list) add(x);
+  for (DenseTensor* x : list) {
+    if (x) arrays_.push_back({x, position_, true});
+  }
+  ++position_;
 }
 
 }  // namespace phi::detail

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "distributed/comm/call_header.h"
+#include "distributed/comm/group.h"
 #include "distributed/comm/hang_report.h"
 #include "distributed/comm/messages.h"
 #include "distributed/comm/mpi/watchdog.h"

@@ -1,0 +1,32 @@
+// RecordingWorld: a dry world that keeps what its rank would launch, send and wait for.
+//
+//   RecordingWorld world(rank, size);
+//   const World::Scope scope(world);
+//   step();
+//   for (const RecordedEvent& event : world.take()) ..
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "distributed/comm/recording/recording_transport.h"
+#include "distributed/comm/world.h"
+
+namespace phi::distributed {
+
+class RecordingWorld final : public World {
+ public:
+  RecordingWorld(int64_t rank, int64_t size);
+
+  /// The calling thread's world, if it is one that records; otherwise null.
+  static RecordingWorld* current() { return dynamic_cast<RecordingWorld*>(&World::current()); }
+
+  void add(const RecordedLaunch& launch) { recording().add(launch); }
+  /// RecordingTransport::take.
+  std::vector<RecordedEvent> take() { return recording().take(); }
+
+ private:
+  RecordingTransport& recording() { return static_cast<RecordingTransport&>(transport()); }
+};
+
+}  // namespace phi::distributed
