@@ -78,6 +78,8 @@ LAYERS = (
     Layer("distributed/reshard plan", r"distributed/reshard/", PURE),
     Layer("distributed/pipeline/schedules", r"distributed/pipeline/schedules/", PURE),
     Layer("distributed/planner", r"distributed/planner/", PURE_TOP),
+    # Programs read machine files too.
+    Layer("distributed/simulator", r"distributed/simulator/", PURE + ("phi/yaml",), libraries=("fmt", "yaml-cpp")),
     Layer("distributed/kernels", r"distributed/kernels/", COMM + ("phi/kernel signatures",)),
     # One row of the table in three parts, so that each library stays in its own folder.
     Layer("distributed/comm/mpi", r"distributed/comm/mpi/", COMM, libraries=("fmt", "glog", "mpi")),

@@ -1,0 +1,81 @@
+// Rates and links of a machine.
+#include "distributed/simulator/machine.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "phi/common/errors.h"
+
+namespace phi::distributed::simulator {
+namespace {
+
+const OpFamily& named(const std::vector<OpFamily>& families, std::string_view name,
+                      const std::string& file) {
+  const auto found = std::ranges::find(families, name, &OpFamily::name);
+  PHI_CHECK(found != families.end(),
+            errors::InvalidArgument("{} has no family '{}', whose rates are those of operators "
+                                    "that no family lists; calibrate again.",
+                                    file, name));
+  return *found;
+}
+
+}  // namespace
+
+double OpFamily::per_second(double work) const {
+  const auto after = std::ranges::upper_bound(points, work, {}, &RatePoint::work);
+  if (after == points.begin()) return points.front().per_second;
+  if (after == points.end()) return points.back().per_second;
+  const RatePoint& low = *(after - 1);
+  const double part = std::log(work / low.work) / std::log(after->work / low.work);
+  return low.per_second * std::pow(after->per_second / low.per_second, part);
+}
+
+MachineModel::Time MachineModel::time_of(const Computation& computation) const {
+  const bool is_known = families.contains(computation.dtype);
+  const DataType dtype =
+      is_known || computation.flops > 0 ? computation.dtype : DataType::FLOAT32;
+  const auto of_dtype = families.find(dtype);
+  if (of_dtype == families.end()) {
+    std::vector<std::string_view> known;
+    for (const auto& entry : families) known.push_back(name_of(entry.first));
+    throw errors::InvalidArgument(
+        "{} computes in {}, and {} has rates of {} only; calibrate with --dtypes={},{}.",
+        computation.op, name_of(dtype), file, fmt::join(known, ", "), fmt::join(known, ","),
+        name_of(dtype));
+  }
+  const auto lists = [&](const OpFamily& family) {
+    return std::ranges::find(family.ops, computation.op) != family.ops.end() &&
+           (family.by == WorkUnit::kBytes || computation.flops > 0);
+  };
+  const auto listed = std::ranges::find_if(of_dtype->second, lists);
+  const bool is_listed = listed != of_dtype->second.end();
+  const OpFamily& family =
+      is_listed
+          ? *listed
+          : named(of_dtype->second, computation.flops > 0 ? kMatmulFamily : kBytesFamily, file);
+  const double work = family.by == WorkUnit::kFlops ? computation.flops : computation.bytes;
+  return {launch_overhead_us * 1e-6 + (work > 0 ? work / family.per_second(work) : 0), is_listed};
+}
+
+double MachineModel::slowdown(int64_t ranks) const {
+  return cores > 0 ? std::max(1.0, static_cast<double>(ranks) / static_cast<double>(cores)) : 1.0;
+}
+
+const LinkLevel& MachineModel::link_between(int64_t a, int64_t b) const {
+  for (const LinkLevel& level : links) {
+    if (level.size == 0 || a / level.size == b / level.size) return level;
+  }
+  if (links.empty()) {
+    throw errors::InvalidArgument(
+        "{} has no links, and rank {} sends to rank {}; calibrate under mpirun -n 2.", file, a, b);
+  }
+  throw errors::InvalidArgument(
+      "no link of {} connects ranks {} and {}: its last level, '{}', has units of {} ranks; leave "
+      "out its size, or add a level.",
+      file, a, b, links.back().name, links.back().size);
+}
+
+}  // namespace phi::distributed::simulator

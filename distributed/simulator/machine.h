@@ -1,0 +1,79 @@
+// MachineModel: how fast a machine computes and sends, as measured by `autophi calibrate`.
+//
+//   const MachineModel machine = read_machine(path);   // machine_yaml.h
+//   machine.time_of({"matmul", DataType::FLOAT32, 2e9, 3e6}).seconds
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "distributed/simulator/rank_program.h"
+#include "phi/common/dtype.h"
+
+namespace phi::distributed::simulator {
+
+/// A measured rate: a launch of `work` (flops or bytes) proceeds at `per_second`.
+struct RatePoint {
+  double work = 0;
+  double per_second = 0;
+
+  friend bool operator==(const RatePoint&, const RatePoint&) = default;
+};
+
+/// The quantity to which the time of an operator is proportional.
+enum class WorkUnit : uint8_t { kFlops, kBytes };
+
+/// Operators of one speed.
+struct OpFamily {
+  std::string name;
+  std::vector<std::string> ops;
+  WorkUnit by = WorkUnit::kBytes;
+  std::vector<RatePoint> points;  // one or more, by increasing work
+
+  /// Linear in log(work) and log(rate) between two points, constant outside them.
+  double per_second(double work) const;
+  friend bool operator==(const OpFamily&, const OpFamily&) = default;
+};
+
+/// The links between units of a machine: two ranks in one unit of `size` ranks use it, unless a
+/// level before it connects them.
+struct LinkLevel {
+  std::string name;
+  int64_t size = 0;       // ranks of a unit; 0: any number, in the last level
+  double latency_us = 0;  // of a message
+  double GBps = 0;        // received by one rank, 1e9 bytes per second
+
+  friend bool operator==(const LinkLevel&, const LinkLevel&) = default;
+};
+
+/// Families that each dtype has; operators that no family lists use their rates.
+inline constexpr const char* kMatmulFamily = "matmul";
+inline constexpr const char* kBytesFamily = "bytes";
+
+struct MachineModel {
+  std::string file = "the machine";  // in messages
+  std::string device = "cpu";
+  int64_t cores = 0;              // that the ranks share; 0: each rank has its own
+  double launch_overhead_us = 0;  // of a launch, however little it computes
+  double reduce_GBps = 0;         // at which a reduction combines received bytes; 0: at no cost
+  std::vector<LinkLevel> links;   // from the inside out
+  std::map<DataType, std::vector<OpFamily>> families;
+
+  struct Time {
+    double seconds = 0;
+    bool is_listed = true;  // false: no family lists the operator
+  };
+  /// The time of a launch. One without flops, in a dtype without families, uses the rates of
+  /// float32. Errors: InvalidArgument for flops in a dtype without families.
+  Time time_of(const Computation& computation) const;
+  /// By what factor launches take longer if this many ranks share the cores.
+  double slowdown(int64_t ranks) const;
+  /// The level that connects two ranks. Errors: InvalidArgument if there is none.
+  const LinkLevel& link_between(int64_t a, int64_t b) const;
+
+  friend bool operator==(const MachineModel&, const MachineModel&) = default;
+};
+
+}  // namespace phi::distributed::simulator

@@ -1,0 +1,92 @@
+// Rates between and beyond measured points, families of operators, and links.
+#include "distributed/simulator/machine.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/error_matchers.h"
+
+namespace phi::distributed::simulator {
+namespace {
+
+MachineModel machine() {
+  MachineModel machine;
+  machine.file = "m.yaml";
+  machine.launch_overhead_us = 1;
+  machine.families[DataType::FLOAT32] = {
+      {"matmul", {"matmul"}, WorkUnit::kFlops, {{1e6, 1e9}, {1e8, 1e11}}},
+      {"bytes", {"add"}, WorkUnit::kBytes, {{1e3, 2e9}}},
+  };
+  return machine;
+}
+
+TEST(OpFamily, InterpolatesRatesInLogarithmsAndIsConstantOutside) {
+  const OpFamily family = machine().families[DataType::FLOAT32][0];
+  EXPECT_DOUBLE_EQ(family.per_second(1e6), 1e9);
+  EXPECT_NEAR(family.per_second(1e7), 1e10, 1);
+  EXPECT_NEAR(family.per_second(std::pow(10, 6.5)), std::pow(10, 9.5), 1);
+  EXPECT_DOUBLE_EQ(family.per_second(1), 1e9);
+  EXPECT_DOUBLE_EQ(family.per_second(1e12), 1e11);
+}
+
+TEST(Machine, ALaunchTakesItsOverheadAndItsWork) {
+  const auto time = machine().time_of({"matmul", DataType::FLOAT32, 1e8, 1e3});
+  EXPECT_DOUBLE_EQ(time.seconds, 1e-6 + 1e-3);
+  EXPECT_TRUE(time.is_listed);
+  EXPECT_DOUBLE_EQ(machine().time_of({"add", DataType::FLOAT32, 0, 4e3}).seconds, 1e-6 + 2e-6);
+  EXPECT_DOUBLE_EQ(machine().time_of({"add", DataType::FLOAT32, 0, 0}).seconds, 1e-6);
+}
+
+TEST(Machine, AnUnlistedOperatorHasTheRatesOfMatmulsOrOfBytes) {
+  const auto with_flops = machine().time_of({"conv2d", DataType::FLOAT32, 1e8, 1e3});
+  EXPECT_DOUBLE_EQ(with_flops.seconds, 1e-6 + 1e-3);
+  EXPECT_FALSE(with_flops.is_listed);
+  const auto without = machine().time_of({"sort", DataType::FLOAT32, 0, 4e3});
+  EXPECT_DOUBLE_EQ(without.seconds, 1e-6 + 2e-6);
+  EXPECT_FALSE(without.is_listed);
+  EXPECT_FALSE(machine().time_of({"matmul", DataType::FLOAT32, 0, 4e3}).is_listed);
+}
+
+TEST(Machine, LaunchesWithoutFlopsHaveTheRatesOfFloat32) {
+  EXPECT_DOUBLE_EQ(machine().time_of({"add", DataType::FLOAT64, 0, 4e3}).seconds, 3e-6);
+  EXPECT_DOUBLE_EQ(machine().time_of({"add", DataType::INT64, 0, 4e3}).seconds, 3e-6);
+}
+
+TEST(Machine, ADtypeThatWasNotCalibratedIsAnError) {
+  EXPECT_THAT(
+      [] {
+        machine().time_of({"matmul", DataType::BFLOAT16, 1e8, 1e3});
+      },
+      ThrowsError(ErrorCode::kInvalidArgument,
+                  "matmul computes in bfloat16, and m.yaml has rates of float32 only; "
+                  "calibrate with --dtypes=float32,bfloat16."));
+}
+
+TEST(Machine, RanksThatShareCoresComputeSlower) {
+  MachineModel shared = machine();
+  EXPECT_EQ(shared.slowdown(64), 1);
+  shared.cores = 4;
+  EXPECT_EQ(shared.slowdown(2), 1);
+  EXPECT_EQ(shared.slowdown(6), 1.5);
+}
+
+TEST(Machine, TheInnermostLevelConnectsTwoRanks) {
+  MachineModel cluster = machine();
+  cluster.links = {{"node", 2, 1, 10}, {"rack", 4, 2, 5}};
+  EXPECT_EQ(cluster.link_between(2, 3).name, "node");
+  EXPECT_EQ(cluster.link_between(1, 2).name, "rack");
+  EXPECT_THAT([&] { cluster.link_between(3, 4); },
+              ThrowsError(ErrorCode::kInvalidArgument,
+                          "no link of m.yaml connects ranks 3 and 4: its last level, 'rack', has "
+                          "units of 4 ranks"));
+  cluster.links.back().size = 0;
+  EXPECT_EQ(cluster.link_between(3, 4).name, "rack");
+  EXPECT_THAT(
+      [] { machine().link_between(0, 1); },
+      ThrowsError(ErrorCode::kInvalidArgument,
+                  "m.yaml has no links, and rank 0 sends to rank 1; calibrate under mpirun"));
+}
+
+}  // namespace
+}  // namespace phi::distributed::simulator

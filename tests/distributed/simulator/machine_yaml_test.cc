@@ -1,0 +1,100 @@
+// MachineModel files: what is written is read back, and each mistake is one error with its line.
+#include "distributed/simulator/machine_yaml.h"
+
+#include <gtest/gtest.h>
+
+#include "support/error_matchers.h"
+
+namespace phi::distributed::simulator {
+namespace {
+
+constexpr const char* kFamilies =
+    "families:\n"
+    "  float32:\n"
+    "    matmul: {by: flops, points: [[1e6, 1e9]]}\n"
+    "    bytes: {points: [[1e3, 1e9], [1e4, 2e9]]}\n";
+
+MachineModel parse(const std::string& text) { return parse_machine(text, "m.yaml"); }
+
+TEST(MachineYaml, KeysHaveDefaults) {
+  const MachineModel machine = parse(kFamilies);
+  EXPECT_EQ(machine.device, "cpu");
+  EXPECT_EQ(machine.cores, 0);
+  EXPECT_EQ(machine.launch_overhead_us, 0);
+  EXPECT_EQ(machine.reduce_GBps, 0);
+  EXPECT_TRUE(machine.links.empty());
+  const OpFamily& bytes = machine.families.at(DataType::FLOAT32)[1];
+  EXPECT_EQ(bytes, (OpFamily{"bytes", {}, WorkUnit::kBytes, {{1e3, 1e9}, {1e4, 2e9}}}));
+}
+
+TEST(MachineYaml, WhatIsWrittenIsReadBack) {
+  MachineModel machine;
+  machine.file = "m.yaml";
+  machine.cores = 3;
+  machine.launch_overhead_us = 0.123456789;
+  machine.reduce_GBps = 4.5;
+  machine.links = {{"node", 8, 0.7, 12.25}, {"cluster", 0, 5, 1.5}};
+  machine.families[DataType::FLOAT32] = {
+      {"matmul", {"matmul", "bmm"}, WorkUnit::kFlops, {{1.0 / 3, 1e9 / 7}, {1e12, 1e11}}},
+      {"bytes", {}, WorkUnit::kBytes, {{4096, 3e9}}}};
+  machine.families[DataType::BFLOAT16] = machine.families[DataType::FLOAT32];
+  EXPECT_EQ(parse(to_yaml(machine)), machine);
+}
+
+TEST(MachineYaml, EachMistakeIsNamedWithItsLine) {
+  const std::string link = std::string(kFamilies) + "links:\n";
+  const std::pair<std::string, const char*> cases[] = {
+      {"launch_overhed_us: 3\n" + std::string(kFamilies),
+       "m.yaml:1: the key 'launch_overhed_us' is not read here, did you mean "
+       "'launch_overhead_us'?"},
+      {"cores: 2\n", "m.yaml:1: the key 'families' is missing."},
+      {"cores: -2\n" + std::string(kFamilies),
+       "m.yaml:1: cores is -2; expected an integer, 0 or more."},
+      {"cores: 2.5\n" + std::string(kFamilies),
+       "m.yaml:1: cores is 2.5; expected an integer, 0 or more."},
+      {"device: tpu\n" + std::string(kFamilies), "m.yaml:1: device is 'tpu'; expected cpu."},
+      {"collectives: ring\n" + std::string(kFamilies),
+       "m.yaml:1: collectives is 'ring'; expected direct."},
+      {link + "  - {name: node, latency_us: 1}\n", "m.yaml:6: the key 'GBps' is missing."},
+      {link + "  - {name: node, latency_us: 1, GBps: 0}\n",
+       "m.yaml:6: GBps is 0; expected a number above 0."},
+      {link + "  - {name: node, latency_us: -1, GBps: 1}\n",
+       "m.yaml:6: latency_us is -1; expected a number, 0 or more."},
+      {link + "  - {name: node, latency_us: nan, GBps: 1}\n", "m.yaml:6: latency_us is nan;"},
+      {link + "  - {name: a, size: 4, latency_us: 1, GBps: 1}\n"
+              "  - {name: b, size: 6, latency_us: 1, GBps: 1}\n",
+       "m.yaml:7: size of level 'b' is 6; expected a multiple of that of the level before it, 4."},
+      {link + "  - {name: a, latency_us: 1, GBps: 1}\n  - {name: b, latency_us: 1, GBps: 1}\n",
+       "m.yaml:7: size of level 'b' is 0; expected a multiple"},
+      {link + "  node: 3\n", "m.yaml:6: links must be a list of levels."},
+      {"families:\n  float33: {}\n", "m.yaml:2: "},
+      {"families:\n  float32:\n    bytes: {points: [[1, 1]]}\n",
+       "m.yaml:3: the key 'matmul' is missing."},
+      {"families:\n  float32:\n    matmul: {points: []}\n    bytes: {points: [[1, 1]]}\n",
+       "m.yaml:3: points must be a list of pairs."},
+      {"families:\n  float32:\n    matmul: {points: [[2, 1], [1, 1]]}\n    bytes: {points: [[1, "
+       "1]]}\n",
+       "m.yaml:3: points must be in the order of increasing work."},
+      {"families:\n  float32:\n    matmul: {points: [[1, -1]]}\n    bytes: {points: [[1, 1]]}\n",
+       "m.yaml:3: the rate of a point is -1; expected a number above 0."},
+      {"families:\n  float32:\n    matmul: {points: [[1]]}\n    bytes: {points: [[1, 1]]}\n",
+       "m.yaml:3: a point must be a pair [work, rate per second]."},
+      {"families:\n  float32:\n    matmul: {by: time, points: [[1, 1]]}\n    bytes: {points: [[1, "
+       "1]]}\n",
+       "m.yaml:3: by is 'time'; expected bytes or flops."},
+      {"families:\n  float32:\n    matmul: {op: [a], points: [[1, 1]]}\n    bytes: {points: [[1, "
+       "1]]}\n",
+       "m.yaml:3: the key 'op' is not read here, did you mean 'ops'?"},
+  };
+  for (const auto& [text, message] : cases) {
+    EXPECT_THAT([&] { parse(text); }, ThrowsError(ErrorCode::kInvalidArgument, message)) << text;
+  }
+}
+
+TEST(MachineYaml, AFileThatIsNotThereIsNamed) {
+  EXPECT_THAT([] { read_machine("nowhere.yaml"); },
+              ThrowsError(ErrorCode::kNotFound, "cannot read machine file 'nowhere.yaml'"));
+}
+
+}  // namespace
+}  // namespace phi::distributed::simulator

@@ -1,0 +1,197 @@
+// Simulated steps against times computed by hand.
+#include "distributed/simulator/simulate.h"
+
+#include <gtest/gtest.h>
+
+#include "support/error_matchers.h"
+
+namespace phi::distributed::simulator {
+namespace {
+
+// A second per flop; messages take a second, and a second per byte.
+MachineModel seconds_machine() {
+  MachineModel machine;
+  machine.families[DataType::FLOAT32] = {{"matmul", {"work"}, WorkUnit::kFlops, {{1, 1}}},
+                                         {"bytes", {}, WorkUnit::kBytes, {{1, 1}}}};
+  machine.links = {{"node", 0, 1e6, 1e-9}};
+  return machine;
+}
+
+MachineModel without_message_times() {
+  MachineModel machine = seconds_machine();
+  machine.links = {{"node", 0, 0, 1e300}};
+  return machine;
+}
+
+Computation work(double seconds) { return {"work", DataType::FLOAT32, seconds, 0}; }
+
+// Between the two ranks of a group: what this one sends and receives.
+GroupCall call(std::string_view op, CallPattern pattern, int64_t sent, int64_t received,
+               bool is_started = false) {
+  return {0,          op, pattern,
+          is_started, 0,  {{1, sent > 0 ? 1 : 0, sent, received > 0 ? 1 : 0, received}}};
+}
+GroupCall all_reduce(int64_t bytes) {
+  return call("all_reduce", CallPattern::kDirect, bytes, bytes);
+}
+GroupCall send(int64_t bytes) {
+  return call("exchange", CallPattern::kPointToPoint, bytes, 0, true);
+}
+GroupCall receive(int64_t bytes) {
+  return call("exchange", CallPattern::kPointToPoint, 0, bytes, true);
+}
+
+RankProgram program(std::vector<RankEvent> events) { return {std::move(events), {{0, 1}}}; }
+
+void expect_time(const RankTime& time, double compute, double exposed, double bubble) {
+  EXPECT_DOUBLE_EQ(time.compute, compute);
+  EXPECT_NEAR(time.exposed, exposed, 1e-9);
+  EXPECT_NEAR(time.bubble, bubble, 1e-9);
+}
+
+TEST(SimulateStep, OneRankComputesOneAfterTheOther) {
+  const auto step = simulate(std::vector{RankProgram{{work(2), work(3)}, {}}}, seconds_machine());
+  EXPECT_EQ(step.seconds, 5);
+  expect_time(step.ranks[0], 5, 0, 0);
+}
+
+TEST(SimulateStep, ACollectiveBeginsWithTheLastAndEndsForAll) {
+  const auto step = simulate(
+      std::vector{program({work(2), all_reduce(4), work(1)}), program({work(5), all_reduce(4)})},
+      seconds_machine());
+  EXPECT_EQ(step.seconds, 5 + (1 + 4) + 1);
+  expect_time(step.ranks[0], 3, 5, 3);
+  expect_time(step.ranks[1], 5, 5, 1);
+}
+
+TEST(SimulateStep, AReductionCombinesWhatArrives) {
+  MachineModel machine = seconds_machine();
+  machine.reduce_GBps = 0.5e-9;
+  GroupCall reduce = all_reduce(4);
+  reduce.bytes_combined = 2;
+  EXPECT_DOUBLE_EQ(simulate(std::vector{program({reduce}), program({reduce})}, machine).seconds,
+                   1 + 4 + 2 / 0.5);
+}
+
+TEST(SimulateStep, ATreeTakesAsManyRoundsAsLevels) {
+  std::vector<RankProgram> programs;
+  for (int rank = 0; rank < 5; ++rank) {
+    programs.push_back(
+        {{GroupCall{0, "broadcast", CallPattern::kTree, false, 0, {{1, 0, 0, 1, 4}}}},
+         {{0, 1, 2, 3, 4}}});
+  }
+  EXPECT_DOUBLE_EQ(simulate(programs, seconds_machine()).seconds, 3 * (1 + 4));
+}
+
+TEST(SimulateStep, AStartedExchangeProceedsBesideComputation) {
+  // The message leaves at 1 and takes 6.
+  const auto step = simulate(std::vector{program({work(1), send(5), work(10)}),
+                                         program({receive(5), work(4), CallWait{0}, work(1)})},
+                             seconds_machine());
+  EXPECT_EQ(step.seconds, 11);
+  expect_time(step.ranks[0], 11, 0, 0);
+  expect_time(step.ranks[1], 5, 3, 3);  // waits from 4 to 7, and ends at 8
+}
+
+TEST(SimulateStep, AMessageThatHasArrivedIsNotWaitedFor) {
+  const auto step =
+      simulate(std::vector{program({send(5)}), program({receive(5), work(9), CallWait{0}})},
+               seconds_machine());
+  EXPECT_EQ(step.seconds, 9);
+  expect_time(step.ranks[1], 9, 0, 0);
+}
+
+TEST(SimulateStep, WaitingForALateSenderIsABubble) {
+  const auto step = simulate(
+      std::vector{program({work(7), send(5)}), program({receive(5), work(2), CallWait{0}})},
+      seconds_machine());
+  expect_time(step.ranks[1], 2, 6, 5);
+}
+
+// All forwards, then all backwards, which take twice as long, of micro-batches over two stages.
+std::vector<RankProgram> gpipe(int micro_batches) {
+  std::vector<RankEvent> first, second;
+  for (int m = 0; m < micro_batches; ++m) {
+    first.insert(first.end(), {work(1), send(1)});
+    second.insert(second.end(), {receive(1), CallWait{static_cast<size_t>(m)}, work(1)});
+  }
+  for (int m = 0; m < micro_batches; ++m) {
+    const auto number = static_cast<size_t>(micro_batches + m);
+    second.insert(second.end(), {work(2), send(1)});
+    first.insert(first.end(), {receive(1), CallWait{number}, work(2)});
+  }
+  return {program(first), program(second)};
+}
+
+TEST(SimulateStep, APipelineHasItsBubble) {
+  const int stages = 2, micro_batches = 4;
+  const auto step = simulate(gpipe(micro_batches), without_message_times());
+  EXPECT_DOUBLE_EQ(step.seconds, (micro_batches + stages - 1) * 3.0);
+  for (const RankTime& time : step.ranks) {
+    EXPECT_NEAR(time.bubble / step.seconds, (stages - 1.0) / (micro_batches + stages - 1), 1e-9);
+    EXPECT_NEAR(time.exposed, 0, 1e-9);
+  }
+}
+
+TEST(SimulateStep, EqualRanksAreOneClass) {
+  const std::vector<RankProgram> two = {program({work(1), all_reduce(4)}),
+                                        program({work(1), all_reduce(4)})};
+  EXPECT_EQ(simulate(two, seconds_machine()).classes, 1u);
+  EXPECT_EQ(simulate(gpipe(4), seconds_machine()).classes, 2u);
+  EXPECT_EQ(hash_of(two[0].events), hash_of(two[1].events));
+}
+
+TEST(SimulateStep, UnlistedOperatorsAreNamed) {
+  const RankProgram step{{Computation{"sort", DataType::FLOAT32, 0, 1}, work(1)}, {}};
+  EXPECT_EQ(simulate(std::vector{step}, seconds_machine()).unlisted,
+            std::vector<std::string>{"sort"});
+}
+
+TEST(SimulateStep, ManyRanksOnFewCoresComputeSlower) {
+  MachineModel machine = seconds_machine();
+  machine.cores = 1;
+  EXPECT_EQ(simulate(std::vector(3, RankProgram{{work(2)}, {}}), machine).seconds, 6);
+}
+
+TEST(SimulateStep, CallsThatDoNotMatchAreNamed) {
+  const auto error_of = [](std::vector<RankEvent> first, std::vector<RankEvent> second) {
+    const std::vector<RankProgram> both = {program(std::move(first)), program(std::move(second))};
+    return [both] { simulate(both, seconds_machine()); };
+  };
+  const GroupCall gather = call("all_gather", CallPattern::kDirect, 4, 4);
+  EXPECT_THAT(error_of({all_reduce(4), all_reduce(4)}, {all_reduce(4), gather}),
+              ThrowsError(ErrorCode::kInvalidArgument,
+                          "rank 0 makes all_reduce, call 2 of group {0,1}, and rank 1 makes "
+                          "all_gather instead."));
+  EXPECT_THAT(error_of({all_reduce(4)}, {}),
+              ThrowsError(ErrorCode::kInvalidArgument,
+                          "rank 0 makes all_reduce, call 1 of group {0,1}, which rank 1 never "
+                          "makes: it has ended its step."));
+  EXPECT_THAT(
+      error_of({}, {receive(4)}),
+      ThrowsError(ErrorCode::kInvalidArgument,
+                  "rank 1 makes exchange, call 1 of group {0,1}, which rank 0 never makes"));
+  EXPECT_THAT(error_of({send(3)}, {receive(4), CallWait{0}}),
+              ThrowsError(ErrorCode::kInvalidArgument,
+                          "rank 1 expects 4 bytes from rank 0 and is sent 3, in exchange, call 1"));
+}
+
+TEST(SimulateStep, RanksThatWaitForEachOtherAreNamed) {
+  const RankProgram first{{all_reduce(4)}, {{0, 1}}};
+  GroupCall other = all_reduce(4);
+  const RankProgram second{{other, all_reduce(4)}, {{1, 2}}};
+  const RankProgram third{{}, {}};
+  EXPECT_THAT(
+      [&] {
+        simulate(std::vector{first, second, third}, seconds_machine());
+      },
+      ThrowsError(ErrorCode::kInvalidArgument,
+                  "rank 0 makes all_reduce, call 1 of group {0,1}, which rank 1 never "
+                  "makes: it waits in all_reduce, call 1 of group {1,2}."));
+  EXPECT_THAT([&] { simulate(std::vector{first}, seconds_machine()); },
+              ThrowsError(ErrorCode::kInvalidArgument,
+                          "rank 0 calls group {0,1}, and there are programs of 1 ranks."));
+}
+
+}  // namespace
+}  // namespace phi::distributed::simulator
