@@ -1,7 +1,7 @@
 // The autophi command: runs a subcommand, and reports uncaught errors in one message.
 //
 //   autophi run JOB.yaml | supervise JOB.yaml | export JOB.yaml | data ... | weights ... | ckpt ... |
-//   spmd ... | op ... | reshard ... | show ... | schedule ... | --help | --version
+//   simulate JOB.yaml | calibrate | spmd ... | op ... | reshard ... | show ... | schedule ... | --help | --version
 #include <fmt/ranges.h>
 #include <gflags/gflags.h>
 #include <glog/logging.h>
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "api/library/load_ops.h"
+#include "tools/calibrate_command.h"
 #include "tools/ckpt_command.h"
 #include "tools/cli/command_line.h"
 #include "tools/collective_command.h"
@@ -25,6 +26,7 @@
 #include "tools/job/export_command.h"
 #include "tools/job/output/standard_output.h"
 #include "tools/job/run_command.h"
+#include "tools/job/simulate_command.h"
 #include "tools/op_command.h"
 #include "tools/reshard_command.h"
 #include "tools/schedule_command.h"
@@ -44,6 +46,8 @@ constexpr const char* kHelp =
     "  autophi supervise JOB.yaml\n"
     "                            run a job under mpirun, and restart it when it fails\n"
     "  autophi export JOB.yaml   write a step of the job as StableHLO text\n"
+    "  autophi simulate JOB.yaml predict a step's time, messages and memory on a machine\n"
+    "  autophi calibrate         measure this machine (under mpirun: also its messages)\n"
     "  autophi data ...          write files of token ids, and summarise them\n"
     "  autophi weights ...       convert weights to and from Hugging Face folders, or merge them\n"
     "  autophi ckpt ...          list, verify, compare and merge checkpoints\n"
@@ -70,7 +74,7 @@ int op_with_libraries(int argc, char** argv) {
   return op_command(argc, argv, [](const char* path) { phi::load_ops(path); });
 }
 
-// A subcommand that runs in one process (`run` itself uses all).
+// A subcommand that runs in one process (`run` itself and `calibrate` use all).
 struct Command {
   std::string_view name;
   int (*run)(int argc, char** argv);
@@ -80,7 +84,8 @@ constexpr Command kCommands[] = {
     {"data", data_command},           {"weights", weights_command},
     {"ckpt", ckpt_command},           {"spmd", spmd_with_libraries},
     {"op", op_with_libraries},        {"reshard", reshard_command},
-    {"show", show_command},           {"schedule", schedule_command}};
+    {"show", show_command},           {"schedule", schedule_command},
+    {"calibrate", calibrate_command}, {"simulate", phi::job::simulate_command}};
 
 std::vector<std::string> subcommands() {
   std::vector<std::string> names = {"run"};
@@ -138,8 +143,9 @@ int call(int argc, char** argv) {
   if (name == "supervise") {  // starts ranks, but is none
     return prints_for_job() ? status_after_printing(dispatch(argc, argv)) : kUsageStatus;
   }
+  const bool is_joint = name == "calibrate" && !phi::cli::has_help_flag(argc - 1, argv + 1);
   const CollectiveCommand joint(&argc, &argv, name == "run" ? "run --help" : name,
-                                CollectiveCommand::kOne);
+                                is_joint ? CollectiveCommand::kAll : CollectiveCommand::kOne);
   return joint.works() ? status_after_printing(dispatch(argc, argv)) : joint.status();
 }
 

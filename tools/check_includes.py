@@ -117,6 +117,7 @@ LAYERS = (
     Layer("api/training", r"api/training/", CALLS + (
         "api/autograd", "api/capture", "api/data", "api/explain", "api/nn")),
     Layer("api/generation", r"api/generation/", CALLS + ("api/capture", "api/nn")),
+    Layer("api/simulation", r"api/simulation/", CALLS + ("distributed/simulator",), libraries=("fmt", "nlohmann")),
     # The top: may include everything, and nothing above includes it.
     Layer("api", r"api/(generated/|runtime\.)|phi/(api|tensor_api)\.", libraries=("*",)),
     Layer("python", r"python/", PUBLIC + (

@@ -1,7 +1,6 @@
 // MachineModel: how fast a machine computes and sends, as measured by `autophi calibrate`.
 //
-//   const MachineModel machine = read_machine(path);   // machine_yaml.h
-//   machine.time_of({"matmul", DataType::FLOAT32, 2e9, 3e6}).seconds
+//   const double seconds = machine.time_of({"matmul", DataType::FLOAT32, 2e9, 3e6}).seconds;
 #pragma once
 
 #include <cstdint>

@@ -305,6 +305,7 @@ JobReport Job::describe(const nn::Sequential& model) const {
   report.mesh = config_.mesh.to_string(",");
   report.dtype = name_of(config_.run.dtype);
   report.num_parameters = model.num_parameters();
+  report.predicted = setup_.predicted;
   if (setup_.data) {
     report.data = setup_.data->summary();
     report.data_fingerprint = setup_.data->fingerprint();

@@ -32,6 +32,7 @@ DEFINE_bool(tf32, false, "float32 matmuls on GPUs use TF32 (run.tf32)");
 DEFINE_bool(graphs, true,
             "steps of a captured job on GPUs are launched as CUDA graphs; false: one by one "
             "(run.graphs)");
+DEFINE_string(machine, "", "predict a step on the machine of this file (autophi calibrate)");
 DEFINE_string(inject_error, "", "for tests: RANK:STEP at which a rank throws");
 DEFINE_string(inject_hang, "", "for tests: RANK:STEP at which a rank hangs");
 
@@ -57,6 +58,7 @@ const std::vector<std::string>& run_flags() {
                                                  "quiet",
                                                  "tf32",
                                                  "graphs",
+                                                 "machine",
                                                  "mesh",
                                                  "inject_error",
                                                  "inject_hang",
@@ -108,6 +110,7 @@ void check_run_flags(bool generates) {
       cli::FlagUse{"graphs", FLAGS_explain.empty() && FLAGS_check.empty(),
                    "captured steps; --explain and --check run them call by call"},
       cli::FlagUse{"explain", !generates, "steps; mode generate has none"},
+      cli::FlagUse{"machine", !generates, "steps; mode generate has none"},
       cli::FlagUse{"check", !FLAGS_dry_run, kReal},
       cli::FlagUse{"check", !generates, "steps; mode generate has none"},
   });

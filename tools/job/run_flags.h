@@ -21,6 +21,7 @@ DECLARE_bool(strict_collectives);
 DECLARE_bool(quiet);
 DECLARE_bool(tf32);
 DECLARE_bool(graphs);
+DECLARE_string(machine);
 DECLARE_string(inject_error);
 DECLARE_string(inject_hang);
 

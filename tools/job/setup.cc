@@ -13,6 +13,7 @@
 #include "api/nn/layers/mlp.h"
 #include "api/nn/models/described_model.h"
 #include "distributed/api.h"
+#include "distributed/simulator/machine_yaml.h"
 #include "phi/common/errors.h"
 #include "phi/memory/io/async_file.h"
 #include "tools/cli/command_line.h"
@@ -24,6 +25,7 @@
 #include "tools/job/open_data.h"
 #include "tools/job/output/atomic_file.h"
 #include "tools/job/output/metrics.h"
+#include "tools/job/predict_job.h"
 #include "tools/job/run_flags.h"
 
 namespace phi::job {
@@ -169,6 +171,7 @@ Setup prepare(JobConfig config) {
                     setup.config.file));
   }
   load_operators(setup.config);
+  const int64_t steps = setup.config.run.steps;
   settle_world(&setup);
   check_model(setup.config);
   if (generates) {
@@ -180,6 +183,10 @@ Setup prepare(JobConfig config) {
   check_traced_steps(setup);
   if (!setup.dry) check_disk(setup.config);
   if (distributed::rank() == 0) {
+    if (!FLAGS_machine.empty()) {
+      setup.predicted =
+          predict_job(setup, steps, distributed::simulator::read_machine(FLAGS_machine));
+    }
     if (!FLAGS_report.empty()) check_writable(FLAGS_report, "report");
     if (!FLAGS_explain.empty() && FLAGS_explain != cli::kNoValue) {
       check_writable(FLAGS_explain, "explanation");

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "api/simulation/prediction.h"
 #include "api/training/progress.h"
 #include "distributed/checkpoint/checkpoint.h"
 #include "distributed/comm/world.h"
@@ -31,7 +32,8 @@ struct Setup {
   TracedSteps traced_steps;
   std::optional<DryRun> dry;
   Injections injections;
-  std::optional<ProgressSink> progress;  // shown on rank 0, even if the job is quiet
+  std::optional<simulation::Prediction> predicted;  // with --machine, on rank 0
+  std::optional<ProgressSink> progress;             // shown on rank 0, even if the job is quiet
   /// The fingerprint that all ranks agree on; empty in a dry run.
   distributed::ConfigEntries entries;
 };

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "api/testing/recorded_call.h"
-#include "tools/yaml/yaml_map.h"
+#include "phi/yaml/yaml_map.h"
 
 namespace phi::op_tool {
 

@@ -1,9 +1,9 @@
 // RecordingWorld: a dry world that keeps what its rank would launch, send and wait for.
 //
-//   RecordingWorld world(rank, size);
+//   RecordingWorld world(/*rank=*/77, /*size=*/16384);
 //   const World::Scope scope(world);
 //   step();
-//   for (const RecordedEvent& event : world.take()) ..
+//   const std::vector<RecordedEvent> events = world.take();
 #pragma once
 
 #include <cstdint>

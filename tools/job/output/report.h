@@ -7,10 +7,12 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "api/data/data_summary.h"
+#include "api/simulation/prediction.h"
 #include "api/training/checkpoint/checkpointer_stats.h"
 #include "distributed/comm/world.h"
 #include "phi/common/readable_numbers.h"
@@ -72,6 +74,7 @@ struct JobReport {
   bool dry_run = false;  // nothing was computed: no losses, one rank
   int64_t world_size = 0;
   std::vector<RankReport> ranks;
+  std::optional<simulation::Prediction> predicted;  // with --machine
 };
 
 /// The calling rank's counters so far.

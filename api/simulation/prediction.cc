@@ -1,0 +1,52 @@
+// Predictions as JSON and as a table.
+#include "api/simulation/prediction.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "phi/common/readable_numbers.h"
+
+namespace phi::simulation {
+
+nlohmann::ordered_json to_json(const Prediction& prediction) {
+  nlohmann::ordered_json ranks = nlohmann::ordered_json::array();
+  for (size_t rank = 0; rank < prediction.ranks.size(); ++rank) {
+    const RankPrediction& own = prediction.ranks[rank];
+    ranks.push_back({{"rank", rank},
+                     {"peak_tensor_bytes", own.peak_tensor_bytes},
+                     {"bytes_sent", own.bytes_sent},
+                     {"bytes_received", own.bytes_received},
+                     {"compute_seconds", own.compute_seconds},
+                     {"exposed_seconds", own.exposed_seconds},
+                     {"bubble_seconds", own.bubble_seconds}});
+  }
+  return {{"step_seconds", prediction.step_seconds},
+          {"tokens_per_s", prediction.tokens_per_s},
+          {"unlisted_ops", prediction.unlisted},
+          {"ranks", std::move(ranks)}};
+}
+
+std::string table(const Prediction& prediction) {
+  std::string out = fmt::format(
+      "predicted: {:.4g} s per step, {:.5g} tok/s; {} rank{} of {} class{}\n"
+      "{:>5}  {:>9}  {:>9}  {:>9}  {:>10}  {:>10}  {:>10}\n",
+      prediction.step_seconds, prediction.tokens_per_s, prediction.ranks.size(),
+      prediction.ranks.size() == 1 ? "" : "s", prediction.classes,
+      prediction.classes == 1 ? "" : "es", "rank", "compute", "exposed", "bubble", "sent",
+      "received", "peak");
+  for (size_t rank = 0; rank < prediction.ranks.size(); ++rank) {
+    const RankPrediction& own = prediction.ranks[rank];
+    out += fmt::format("{:>5}  {:>7.4g} s  {:>7.4g} s  {:>7.4g} s  {:>10}  {:>10}  {:>10}\n", rank,
+                       own.compute_seconds, own.exposed_seconds, own.bubble_seconds,
+                       human_bytes(own.bytes_sent), human_bytes(own.bytes_received),
+                       human_bytes(own.peak_tensor_bytes));
+  }
+  if (!prediction.unlisted.empty()) {
+    out += fmt::format("without rates of their own: {}\n", fmt::join(prediction.unlisted, ", "));
+  }
+  return out;
+}
+
+}  // namespace phi::simulation

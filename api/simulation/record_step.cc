@@ -1,0 +1,100 @@
+// Translates a rank's record to a rank program: peers become distances, and groups become indices.
+#include "api/simulation/record_step.h"
+
+#include <algorithm>
+
+#include "distributed/placement/collective_volume.h"
+
+namespace phi::simulation {
+namespace {
+
+using distributed::CommOp;
+using distributed::RecordedLaunch;
+using distributed::RecordedMessages;
+using distributed::RecordedTraffic;
+using distributed::RecordedWait;
+using distributed::RecordingWorld;
+using distributed::simulator::CallPattern;
+using distributed::simulator::CallWait;
+using distributed::simulator::Computation;
+using distributed::simulator::GroupCall;
+using distributed::simulator::PeerTraffic;
+using distributed::simulator::RankProgram;
+
+CallPattern pattern_of(CommOp op) {
+  switch (op) {
+    case CommOp::kExchange:
+    case CommOp::kAllToAll:
+      return CallPattern::kPointToPoint;
+    case CommOp::kBroadcast:
+    case CommOp::kBarrier:
+      return CallPattern::kTree;
+    default:
+      return CallPattern::kDirect;
+  }
+}
+
+int64_t bytes_combined(const RecordedMessages& call) {
+  if (call.op != CommOp::kAllReduce && call.op != CommOp::kReduceScatter) return 0;
+  int64_t received = 0;
+  for (const RecordedTraffic& peer : call.peers) received += peer.bytes_received;
+  const auto ranks = static_cast<int64_t>(call.group.size());
+  const bool gathers =
+      call.op == CommOp::kAllReduce && !distributed::all_reduce_by_gather(call.bytes, ranks);
+  return gathers ? received / 2 : received;  // the other half are results
+}
+
+class ProgramBuilder {
+ public:
+  explicit ProgramBuilder(int64_t rank) : rank_(rank) {}
+
+  void operator()(const RecordedLaunch& launch) {
+    program_.events.emplace_back(Computation{launch.op, launch.dtype, launch.flops, launch.bytes});
+  }
+  void operator()(const RecordedMessages& call) {
+    GroupCall out;
+    out.group = group_index(call.group);
+    out.op = name_of(call.op);
+    out.pattern = pattern_of(call.op);
+    out.is_started = call.is_started;
+    out.bytes_combined = bytes_combined(call);
+    const int64_t own = position_in(call.group, rank_);
+    const auto size = static_cast<int64_t>(call.group.size());
+    for (const RecordedTraffic& peer : call.peers) {
+      out.peers.push_back({(position_in(call.group, peer.peer) - own + size) % size,
+                           peer.messages_sent, peer.bytes_sent, peer.messages_received,
+                           peer.bytes_received});
+    }
+    std::ranges::sort(out.peers, {}, &PeerTraffic::distance);
+    program_.events.emplace_back(std::move(out));
+  }
+  void operator()(const RecordedWait& wait) { program_.events.emplace_back(CallWait{wait.call}); }
+
+  RankProgram take() { return std::move(program_); }
+
+ private:
+  static int64_t position_in(const std::vector<int64_t>& group, int64_t rank) {
+    return std::ranges::find(group, rank) - group.begin();
+  }
+  size_t group_index(const std::vector<int64_t>& ranks) {
+    const auto known = std::ranges::find(program_.groups, ranks);
+    const auto index = static_cast<size_t>(known - program_.groups.begin());
+    if (known == program_.groups.end()) program_.groups.push_back(ranks);
+    return index;
+  }
+
+  int64_t rank_;
+  RankProgram program_;
+};
+
+}  // namespace
+
+RankProgram record_step(RecordingWorld& world, const std::function<void()>& step) {
+  world.take();
+  step();
+  ProgramBuilder builder(world.rank());
+  for (const auto& event : world.take()) std::visit(builder, event);
+  return builder.take();
+}
+
+}  // namespace phi::simulation

@@ -1,0 +1,156 @@
+// A dry rank's record of a training step: its launches with their costs, and exactly the calls that
+// a real rank makes.
+#include "api/simulation/record_step.h"
+
+#include <gtest/gtest.h>
+
+#include "api/generated/api.h"
+#include "api/generated/ops/add.h"
+#include "api/generated/ops/matmul.h"
+#include "api/generated/ops/reshape.h"
+#include "api/nn/layout/shard.h"
+#include "api/nn/loss.h"
+#include "api/nn/models/decoder.h"
+#include "api/training/trainer.h"
+#include "distributed/api.h"
+#include "distributed/comm/local/local_world.h"
+#include "phi/tensor_api.h"
+
+namespace phi::simulation {
+namespace {
+
+using distributed::ProcessMesh;
+using distributed::RecordedEvent;
+using distributed::RecordedLaunch;
+using distributed::RecordedMessages;
+using distributed::RecordedWait;
+using distributed::RecordingTransport;
+using distributed::RecordingWorld;
+using distributed::World;
+using distributed::simulator::CallWait;
+using distributed::simulator::Computation;
+using distributed::simulator::GroupCall;
+
+Tensor x(const Dims& dims) { return placeholder(dims, DataType::FLOAT32, CPUPlace()); }
+
+TEST(RecordStep, LaunchesHaveTheirCosts) {
+  RecordingWorld world(0, 2);
+  const World::Scope scope(world);
+  const Tensor a = x({3, 4}), b = x({4, 5}), grad = x({3, 5});
+  const auto program = record_step(world, [&] {
+    add(a, a);
+    matmul(a, b);
+    matmul_grad(a, b, grad, false, false, GradMask({1}));
+    reshape(a, {4, 3});  // a view
+  });
+  ASSERT_EQ(program.events.size(), 3u);
+  const auto launch = [&](size_t i) { return std::get<Computation>(program.events[i]); };
+  constexpr double kFloat = sizeof(float);
+  EXPECT_EQ(launch(0), (Computation{"add", DataType::FLOAT32, 0, 3 * 12 * kFloat}));
+  EXPECT_EQ(launch(1),
+            (Computation{"matmul", DataType::FLOAT32, 2 * 3 * 4 * 5, (12 + 20 + 15) * kFloat}));
+  EXPECT_EQ(launch(2).op, "matmul_grad");
+  EXPECT_EQ(launch(2).bytes, (12 + 20 + 15 + 20) * kFloat);
+  EXPECT_TRUE(program.groups.empty());
+}
+
+TEST(RecordStep, PeersAreDistancesWithinTheGroup) {
+  RecordingWorld world(2, 3);
+  const World::Scope scope(world);
+  const int64_t pair[] = {0, 2};
+  const auto program = record_step(world, [&] {
+    world.group(pair).all_reduce(nullptr, 100, DataType::FLOAT32, distributed::ReduceKind::kSum);
+    world.everyone().barrier();
+  });
+  ASSERT_EQ(program.events.size(), 2u);
+  const GroupCall expected{0,     "all_reduce", distributed::simulator::CallPattern::kDirect,
+                           false, 400,          {{1, 1, 400, 1, 400}}};
+  EXPECT_EQ(std::get<GroupCall>(program.events[0]), expected);
+  EXPECT_EQ(program.groups, (std::vector<std::vector<int64_t>>{{0, 2}, {0, 1, 2}}));
+}
+
+struct Layout {
+  std::vector<int64_t> shape;  // dp, pp, tp
+  std::string schedule = "1f1b";
+  int zero_stage = 0;
+  bool sequence_parallel = false;
+};
+
+// Two steps of a small GPT.
+void train(const Layout& layout) {
+  const auto model = nn::models::make(nn::models::GptConfig{
+      .vocab = 32, .seq_len = 8, .d_model = 16, .layers = 4, .heads = 2, .hidden = 32});
+  model->initialise(3, DataType::FLOAT32);
+  const ProcessMesh mesh(layout.shape, {"dp", "pp", "tp"});
+  nn::shard(*model, mesh,
+            nn::transformer_layout(
+                *model, mesh,
+                {.sequence_parallel = layout.sequence_parallel, .zero_stage = layout.zero_stage}));
+  training::Trainer trainer(*model, nn::cross_entropy,
+                            {.micro_batches = 4, .schedule = layout.schedule});
+  const auto batches = [](int64_t) {
+    const Tensor ids = full({4, 8}, 3, DataType::INT64);
+    return std::vector<training::Batch>(4, {ids, reshape(ids, {4, 8, 1})});
+  };
+  trainer.run(2, batches);
+}
+
+std::vector<RecordedEvent> without_launches(std::vector<RecordedEvent> events) {
+  std::erase_if(events, [](const RecordedEvent& event) {
+    return std::holds_alternative<RecordedLaunch>(event);
+  });
+  return events;
+}
+
+void expect_equal_calls(const std::vector<RecordedEvent>& real,
+                        const std::vector<RecordedEvent>& dry) {
+  ASSERT_EQ(real.size(), dry.size());
+  for (size_t i = 0; i < real.size(); ++i) {
+    ASSERT_EQ(real[i].index(), dry[i].index()) << "event " << i;
+    if (const auto* call = std::get_if<RecordedMessages>(&real[i])) {
+      ASSERT_EQ(*call, std::get<RecordedMessages>(dry[i])) << "event " << i;
+    } else {
+      ASSERT_EQ(std::get<RecordedWait>(real[i]), std::get<RecordedWait>(dry[i])) << "event " << i;
+    }
+  }
+}
+
+TEST(RecordStep, ADryRankMakesTheCallsOfARealOne) {
+  const Layout layouts[] = {
+      {{2, 1, 1}},
+      {{1, 2, 1}, "gpipe"},
+      {{1, 2, 1}, "1f1b"},
+      {{1, 2, 1}, "zb_h1"},
+      {{1, 1, 2}},
+      {{1, 1, 2}, "1f1b", 0, true},
+      {{2, 1, 1}, "1f1b", 1},
+      {{2, 1, 1}, "1f1b", 3},
+      {{2, 2, 1}, "1f1b", 2},
+      {{1, 2, 2}, "gpipe"},
+  };
+  for (const Layout& layout : layouts) {
+    const int64_t ranks = layout.shape[0] * layout.shape[1] * layout.shape[2];
+    distributed::run_ranks(ranks, [&](World& world) {
+      SCOPED_TRACE(testing::PrintToString(layout.shape) + " " + layout.schedule);
+      auto transport = std::make_unique<RecordingTransport>(
+          std::shared_ptr<distributed::Transport>(std::shared_ptr<void>(), &world.transport()));
+      RecordingTransport& recording = *transport;
+      World recorded({std::shared_ptr<void>(), &world.rank_context()}, std::move(transport));
+      std::vector<RecordedEvent> real;
+      {
+        const World::Scope scope(recorded);
+        train(layout);
+        recorded.drain();
+        real = without_launches(recording.take());
+      }
+      RecordingWorld dry(world.rank(), world.size());
+      const World::Scope scope(dry);
+      train(layout);
+      dry.drain();
+      expect_equal_calls(real, without_launches(dry.take()));
+    });
+  }
+}
+
+}  // namespace
+}  // namespace phi::simulation
