@@ -12,7 +12,7 @@ namespace phi::detail {
 
 struct KernelArray {
   const DenseTensor* array;
-  size_t position;  // of an input: its index among the kernel's tensor arguments
+  size_t position;  // its index among the tensor arguments of the kernel: inputs, then outputs
   bool is_written;
 };
 
