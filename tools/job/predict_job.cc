@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "api/nn/loss.h"
 #include "api/simulation/record_step.h"
 #include "api/training/trainer.h"
 #include "distributed/mesh/process_mesh.h"
@@ -38,7 +37,7 @@ RecordedRank record(const Setup& setup, int64_t steps, int64_t rank) {
   world.rank_context().set_deferred_transfer(FLAGS_deferred_transfer);
   const distributed::ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
   const auto model = build_model(config, mesh, setup.weights ? &*setup.weights : nullptr);
-  training::Trainer trainer(*model, nn::cross_entropy, trainer_options(config));
+  training::Trainer trainer(*model, config.model.row().loss, trainer_options(config));
   RecordedRank recorded;
   Counters before;
   const Counters& counters = world.rank_context().counters();
@@ -80,8 +79,8 @@ Prediction predict_job(const Setup& setup, int64_t steps, const MachineModel& ma
   }
   const auto simulated = distributed::simulator::simulate(programs, machine);
   out.step_seconds = simulated.seconds;
-  const int64_t tokens = config.run.global_batch * config.model.seq_len;
-  out.tokens_per_s = static_cast<double>(tokens) / simulated.seconds;
+  const int64_t items = config.run.global_batch * items_per_sample(config);
+  out.tokens_per_s = static_cast<double>(items) / simulated.seconds;
   out.classes = simulated.classes;
   out.unlisted = simulated.unlisted;
   for (size_t rank = 0; rank < out.ranks.size(); ++rank) {
