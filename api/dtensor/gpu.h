@@ -32,9 +32,9 @@ struct GpuOptions {
 /// Ranks    Collective. Call it after init and before the first tensor, with the same options on
 ///          all ranks.
 /// Errors   Unavailable if there is no driver, if the driver is too old, if the build has no GPU
-///          code, or if it has none for this GPU. The errors of make_nccl_communicator; PreconditionNotMet
-///          if two of its ranks share a GPU. With kHost ranks may share a GPU, and rank 0 prints
-///          which ones do.
+///          code, or if it has none for this GPU. The errors of make_device_communicator;
+///          PreconditionNotMet if two of its ranks share a GPU. With kHost ranks may share a GPU,
+///          and rank 0 prints which ones do.
 Place use_gpu(const GpuOptions& options = {});
 
 }  // namespace phi::distributed

@@ -1,8 +1,8 @@
 // Communicator: the groups of one rank, and their collectives and transfers of arrays that lie in
 // the memory of one device.
 //
-//   Communicator& gpus = World::current().communicator(x.place());
-//   gpus.group(ranks).all_reduce(x, n, DataType::FLOAT32, ReduceKind::kSum);
+//   Communicator& here = World::current().communicator(x.place());
+//   here.group(ranks).all_reduce(values.data(), 8, DataType::FLOAT32, ReduceKind::kSum);
 //
 // This class is the communicator of arrays in host memory: it builds all collectives on messages of
 // the world's transport. A subclass moves arrays between devices directly (nccl/).

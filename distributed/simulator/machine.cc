@@ -35,8 +35,7 @@ double OpFamily::per_second(double work) const {
 
 MachineModel::Time MachineModel::time_of(const Computation& computation) const {
   const bool is_known = families.contains(computation.dtype);
-  const DataType dtype =
-      is_known || computation.flops > 0 ? computation.dtype : DataType::FLOAT32;
+  const DataType dtype = is_known || computation.flops > 0 ? computation.dtype : DataType::FLOAT32;
   const auto of_dtype = families.find(dtype);
   if (of_dtype == families.end()) {
     std::vector<std::string_view> known;
