@@ -129,11 +129,13 @@ def test_the_tests_of_swiglu_are_those_of_the_page():
     assert calls.group(2) in (ROOT / calls.group(1)).read_text()
 
 
-# Where something is recorded: what captures, what it listens to, the records of operators, and the cases of
-# rules that were recorded elsewhere.
+# Where something is recorded: what captures, what it listens to, steps that are predicted, the records of operators,
+# the cases of rules that were recorded elsewhere, and the records of a file.
 # A device writes launches down, and CUDA's events are recorded in streams: other words for other things. Observers
 # observe.
-CAPTURES = re.compile(r"api/capture/|api/call/launch\.|api/stablehlo/(lowering|shape)\.cc"
+PREDICTS = (r"distributed/comm/recording/|distributed/simulator/|api/simulation/|api/call/args/(copy_into|placeholder_args)\.cc"
+            r"|tools/job/predict_job\.|tools/examples\.yaml")
+CAPTURES = re.compile(rf"{PREDICTS}|api/data/images/image_files\.|" r"api/capture/|api/call/launch\.|api/stablehlo/(lowering|shape)\.cc"
                       r"|phi/core/(recorder|rank_context)\.h|distributed/reshard/(recorded|execute)\.|tools/spmd|tools/op|tools/op_record/op_record\.|tools/gpu_bundle\.py|api/testing/recorded_|tools/autophi\.cc"
                       r"|phi/core/device/(device|launch_graph)\.|phi/gpu/(gpu_device|graph_capture|copy_streams)\.|distributed/comm/(world|communicator|transport)\.|distributed/comm/nccl/(event|command_queue|captured_graphs|nccl_communicator|watchdog)\.")
 
