@@ -44,7 +44,8 @@ std::vector<phi::DataType> dtypes_of_flag() {
     try {
       dtype = phi::parse_dtype(word);
     } catch (const phi::Error& error) {
-      throw UsageError(fmt::format("--dtypes={}: {}", FLAGS_dtypes, error.what()));
+      throw UsageError(
+          fmt::format("--dtypes={} is no list of dtypes: {}", FLAGS_dtypes, error.what()));
     }
     if (!phi::is_floating(dtype)) {
       throw UsageError(fmt::format("--dtypes={}: {} is not a floating-point dtype.", FLAGS_dtypes,

@@ -129,7 +129,7 @@ class Simulate(unittest.TestCase):
             (2, [], "--out is missing; pass --out=machine.yaml."),
             (2, ["--out=m.yaml", "more"], "autophi calibrate expects no arguments, got 'more'"),
             (2, ["--out=m.yaml", "--dtypes=int64"], "--dtypes=int64: int64 is not a floating-point dtype."),
-            (2, ["--out=m.yaml", "--dtypes=flaot32"], "--dtypes=flaot32: "),
+            (2, ["--out=m.yaml", "--dtypes=flaot32"], "--dtypes=flaot32 is no list of dtypes: "),
             (1, ["--out=/nonexistent/m.yaml"], "cannot write the machine file '/nonexistent/m.yaml'"),
         ]
         for status, args, message in cases:
