@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -15,6 +16,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "api/library/load_ops.h"
@@ -62,7 +64,12 @@ constexpr const char* kHelp =
 
 // Invalid command lines are the same on every rank; one of them prints the message.
 int usage_error(const std::string& message) {
-  if (phi::cli::prints_for_job()) std::fprintf(stderr, "autophi: %s\n", message.c_str());
+  if (phi::cli::prints_for_job()) {
+    std::fprintf(stderr, "autophi: %s\n", message.c_str());
+  } else {
+    // The launcher kills the others when a process exits: the one that prints must be the first.
+    std::this_thread::sleep_for(std::chrono::seconds(5));
+  }
   return kUsageStatus;
 }
 

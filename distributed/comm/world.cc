@@ -42,7 +42,7 @@ std::unique_ptr<World> join_job(int* argc, char*** argv, World::Milliseconds sta
     if (backend.started_this_process()) return backend.join(argc, argv, start_deadline);
   }
   return std::make_unique<World>(std::make_shared<RankContext>(),
-                                 std::make_unique<SingleTransport>());
+                                 std::make_unique<SingleTransport>(0, 1));
 }
 
 }  // namespace
@@ -93,9 +93,9 @@ World& World::process_world() {
   thread_local std::unique_ptr<World> single;
   RankContext& context = RankContext::current();
   if (!single || &single->rank_context() != &context) {
-    single =
-        std::make_unique<World>(std::shared_ptr<RankContext>(std::shared_ptr<void>(), &context),
-                                std::make_unique<SingleTransport>());
+    single = std::make_unique<World>(
+        std::shared_ptr<RankContext>(std::shared_ptr<void>(), &context),
+        std::make_unique<SingleTransport>(context.rank(), context.world_size()));
   }
   return *single;
 }

@@ -1,4 +1,5 @@
-// SingleTransport: the transport of a process without a job, which is rank 0 of 1.
+// SingleTransport: the transport of a process without a job: rank 0 of 1, or a rank of a larger job
+// that a rank context emulates.
 #pragma once
 
 #include "distributed/comm/transport.h"
@@ -8,7 +9,7 @@ namespace phi::distributed {
 
 class SingleTransport final : public Transport {
  public:
-  SingleTransport() : Transport(0, 1, Peers::kNone) {}
+  SingleTransport(int64_t rank, int64_t size) : Transport(rank, size, Peers::kNone) {}
   std::string_view backend() const override { return "local"; }
   std::unique_ptr<Messages> new_messages() override { return std::make_unique<NoMessages>(); }
   void note(const CollectiveCall& /*call*/, CallState /*state*/) override {}
