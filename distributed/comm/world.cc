@@ -92,7 +92,9 @@ World& World::process_world() {
   // context.
   thread_local std::unique_ptr<World> single;
   RankContext& context = RankContext::current();
-  if (!single || &single->rank_context() != &context) {
+  // Another context may be at the address of one that has ended.
+  if (!single || &single->rank_context() != &context || single->rank() != context.rank() ||
+      single->size() != context.world_size()) {
     single = std::make_unique<World>(
         std::shared_ptr<RankContext>(std::shared_ptr<void>(), &context),
         std::make_unique<SingleTransport>(context.rank(), context.world_size()));
