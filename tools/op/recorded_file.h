@@ -1,5 +1,6 @@
 // Files of recorded calls: FILE.yaml, and FILE.safetensors with the tensors. FILE.yaml is a file of
-// recorded calls alone, or a record of an operator with a section of them (tools/op_record/op_record.h).
+// recorded calls alone, or a record of an operator with a section of them
+// (tools/op_record/op_record.h).
 #pragma once
 
 #include <set>

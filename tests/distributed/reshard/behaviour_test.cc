@@ -279,8 +279,7 @@ TEST(Reshard, AReduceScatterHoldsNoMemoryButItsResult) {
 // A backend with a library of collectives: what its group does by that is what reshards call.
 class OwnGroup final : public Group {
  public:
-  OwnGroup(Communicator& communicator, std::vector<int64_t> ranks, int64_t position,
-           uint64_t hash)
+  OwnGroup(Communicator& communicator, std::vector<int64_t> ranks, int64_t position, uint64_t hash)
       : Group(communicator, std::move(ranks), position, hash) {}
   int calls_of_its_own = 0;
 
