@@ -5,6 +5,7 @@
 
 #include "api/dtensor/job.h"
 #include "api/dtensor/move_node.h"
+#include "phi/common/errors.h"
 
 namespace phi::distributed {
 

@@ -3,6 +3,7 @@
 
 #include "api/dtensor/move_node.h"
 #include "distributed/reshard/execute.h"
+#include "phi/common/errors.h"
 
 namespace phi::distributed {
 

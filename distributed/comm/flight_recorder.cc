@@ -10,6 +10,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "distributed/comm/group.h"
 #include "phi/common/process/yield_point.h"
 
 namespace phi::distributed {

@@ -13,6 +13,9 @@
 #include <optional>
 #include <vector>
 
+#include "distributed/comm/flight_recorder.h"
+#include "distributed/comm/group.h"
+
 namespace phi::distributed {
 namespace {
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "distributed/comm/group.h"
+
 namespace phi::distributed {
 namespace {
 
