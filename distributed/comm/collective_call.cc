@@ -1,8 +1,8 @@
 // Texts of calls.
 #include "distributed/comm/collective_call.h"
 
-#include "distributed/comm/call_header.h"
 #include "distributed/comm/group.h"
+#include "distributed/comm/report/call_header.h"
 
 namespace phi::distributed {
 

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <thread>
 
-#include "distributed/comm/hang_report.h"
+#include "distributed/comm/report/hang_report.h"
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
 #include "phi/common/process/interruption.h"

@@ -13,7 +13,7 @@
 
 #include "distributed/comm/comm_annotation.h"
 #include "distributed/comm/communicator.h"
-#include "distributed/comm/traced_messages.h"
+#include "distributed/comm/report/traced_messages.h"
 #include "distributed/comm/world.h"
 #include "distributed/placement/collective_volume.h"
 #include "distributed/placement/split.h"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "distributed/comm/traced_messages.h"
+#include "distributed/comm/report/traced_messages.h"
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
 #include "phi/common/process/yield_point.h"

@@ -13,7 +13,7 @@
 
 #include "distributed/comm/collective_call.h"
 #include "distributed/comm/messages.h"
-#include "distributed/comm/rank_status.h"
+#include "distributed/comm/report/rank_status.h"
 #include "phi/common/process/fork_detector.h"
 
 namespace phi::distributed {

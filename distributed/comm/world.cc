@@ -10,8 +10,8 @@
 #include <tuple>
 
 #include "distributed/comm/job_backends.h"
+#include "distributed/comm/report/with_rank.h"
 #include "distributed/comm/single/single_transport.h"
-#include "distributed/comm/with_rank.h"
 #include "phi/common/errors.h"
 
 namespace phi::distributed {

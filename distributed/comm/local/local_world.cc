@@ -17,8 +17,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "distributed/comm/flight_recorder.h"
-#include "distributed/comm/hang_report.h"
+#include "distributed/comm/report/flight_recorder.h"
+#include "distributed/comm/report/hang_report.h"
 #include "distributed/comm/transport.h"
 #include "phi/common/errors.h"
 #include "phi/common/process/yield_point.h"

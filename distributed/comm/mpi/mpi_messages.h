@@ -13,11 +13,11 @@
 #include <span>
 #include <vector>
 
-#include "distributed/comm/call_header.h"
 #include "distributed/comm/group.h"
-#include "distributed/comm/hang_report.h"
 #include "distributed/comm/messages.h"
 #include "distributed/comm/mpi/watchdog.h"
+#include "distributed/comm/report/call_header.h"
+#include "distributed/comm/report/hang_report.h"
 #include "distributed/comm/transport.h"
 
 namespace phi::distributed {

@@ -22,8 +22,8 @@
 #include "distributed/comm/mpi/shared_rank_table.h"
 #include "distributed/comm/mpi/single_copy.h"
 #include "distributed/comm/mpi/watchdog.h"
+#include "distributed/comm/report/with_rank.h"
 #include "distributed/comm/transport.h"
-#include "distributed/comm/with_rank.h"
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
 

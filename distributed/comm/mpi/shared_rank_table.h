@@ -8,9 +8,9 @@
 #include <memory>
 #include <string>
 
-#include "distributed/comm/flight_recorder.h"
-#include "distributed/comm/hang_report.h"
 #include "distributed/comm/mpi/launcher_environment.h"
+#include "distributed/comm/report/flight_recorder.h"
+#include "distributed/comm/report/hang_report.h"
 
 namespace phi::distributed {
 

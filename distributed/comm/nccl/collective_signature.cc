@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "distributed/comm/call_header.h"
 #include "distributed/comm/group.h"
+#include "distributed/comm/report/call_header.h"
 
 namespace phi::distributed {
 namespace {

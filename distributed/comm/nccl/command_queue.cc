@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "distributed/comm/hang_report.h"
+#include "distributed/comm/report/hang_report.h"
 #include "phi/common/errors.h"
 
 namespace phi::distributed {

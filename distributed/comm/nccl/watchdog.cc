@@ -9,8 +9,8 @@
 #include <csignal>
 #include <mutex>
 
-#include "distributed/comm/hang_report.h"
 #include "distributed/comm/nccl/timed_abort.h"
+#include "distributed/comm/report/hang_report.h"
 #include "phi/common/errors.h"
 
 namespace phi::distributed {

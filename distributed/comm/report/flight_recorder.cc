@@ -1,5 +1,5 @@
 // A ring of call headers, each behind a version count (a sequence lock), and the table of groups.
-#include "distributed/comm/flight_recorder.h"
+#include "distributed/comm/report/flight_recorder.h"
 
 #include <fmt/format.h>
 

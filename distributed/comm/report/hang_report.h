@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "distributed/comm/collective_call.h"
-#include "distributed/comm/rank_status.h"
+#include "distributed/comm/report/rank_status.h"
 
 namespace phi::distributed {
 

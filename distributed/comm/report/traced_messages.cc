@@ -1,5 +1,5 @@
 // Arrows between ranks in a trace, and their events.
-#include "distributed/comm/traced_messages.h"
+#include "distributed/comm/report/traced_messages.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // The last calls of a rank: which are kept, what is seen of them, also by one who looks while they
 // are written.
-#include "distributed/comm/flight_recorder.h"
+#include "distributed/comm/report/flight_recorder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

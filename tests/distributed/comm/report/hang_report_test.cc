@@ -1,5 +1,5 @@
 // What a report says of ranks whose rings of calls are given.
-#include "distributed/comm/hang_report.h"
+#include "distributed/comm/report/hang_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "distributed/comm/dry/dry_world.h"
-#include "distributed/comm/flight_recorder.h"
+#include "distributed/comm/report/flight_recorder.h"
 
 namespace phi::distributed {
 namespace {

@@ -1,5 +1,5 @@
 // Making, comparing and printing call headers.
-#include "distributed/comm/call_header.h"
+#include "distributed/comm/report/call_header.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // Builds reports from the flight recorders of ranks.
-#include "distributed/comm/hang_report.h"
+#include "distributed/comm/report/hang_report.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,8 +13,8 @@
 #include <optional>
 #include <vector>
 
-#include "distributed/comm/flight_recorder.h"
 #include "distributed/comm/group.h"
+#include "distributed/comm/report/flight_recorder.h"
 
 namespace phi::distributed {
 namespace {

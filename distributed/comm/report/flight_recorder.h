@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "distributed/comm/call_header.h"
+#include "distributed/comm/report/call_header.h"
 
 namespace phi::distributed {
 

@@ -1,6 +1,4 @@
 // What a trace shows of calls: who, which one, how many bytes, and arrows with two ends.
-#include "phi/core/trace/trace.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +10,7 @@
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
 #include "phi/core/observer_scope.h"
+#include "phi/core/trace/trace.h"
 #include "tests/support/rank_launcher.h"
 
 namespace phi::distributed {
