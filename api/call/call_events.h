@@ -8,6 +8,7 @@
 #include "phi/core/attribute_value.h"
 #include "phi/core/observers.h"
 #include "phi/core/op_def.h"
+#include "phi/core/step.h"
 
 namespace phi {
 
@@ -52,6 +53,13 @@ struct CallEnd {
 struct KernelOutput {
   const OpDef& op;
   const DenseTensor& array;
+};
+
+/// A kernel or a copy of a dry rank, and its estimated cost (StepCost).
+struct PlannedLaunch {
+  const char* op = "";                   // lives as long as the operator
+  DataType dtype = DataType::UNDEFINED;  // of its first array of floats
+  StepCost cost{};
 };
 
 /// One call of the calling rank, which its observers receive from its begin to its end.

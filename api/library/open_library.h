@@ -10,7 +10,7 @@
 
 namespace phi {
 
-/// What a library should be, for messages.
+/// The kind of library that a caller expects. Errors name it.
 struct LibraryRole {
   std::string_view name;   // "operator library"
   std::string_view build;  // how to build one

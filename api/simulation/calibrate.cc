@@ -234,7 +234,7 @@ Timing time_of(const Work& work, const Budget& budget, CacheEvictor* evictor) {
   return {sum / static_cast<double>(kept), (quantile(0.75) - quantile(0.25)) / quantile(0.5)};
 }
 
-// The same on every rank: the mean.
+// The mean over all ranks, which every rank returns.
 Timing time_on_all(const Work& work, const Budget& budget, CacheEvictor* evictor) {
   distributed::Group& everyone = World::current().everyone();
   everyone.barrier();
@@ -244,7 +244,7 @@ Timing time_on_all(const Work& work, const Budget& budget, CacheEvictor* evictor
   return {both[0], both[1]};
 }
 
-// What the simulator counts for the work.
+// Flops or bytes of the work, as the simulator counts them.
 double counted(const MeasuredFamily& family, DataType dtype, int64_t size) {
   RecordingWorld world(0, 1);
   const World::Scope scope(world);
@@ -364,7 +364,7 @@ class Calibrator {
     result_.quality.push_back({"messages", rate, median_of(spreads), residual});
   }
 
-  // What the simulator predicts for an all-reduce without the cost of its additions.
+  // Predicted seconds of an all-reduce whose additions cost nothing.
   double transfer_of(int64_t count) const {
     std::vector<RankProgram> programs;
     const int64_t ranks = World::current().size();

@@ -9,7 +9,7 @@
 
 namespace phi::simulation {
 
-/// Of one rank. Times are those of a step after the first.
+/// The prediction for one rank. Times are of one step after the first.
 struct RankPrediction {
   double compute_seconds = 0;
   double exposed_seconds = 0;  // communication that the rank waits for

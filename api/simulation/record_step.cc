@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "api/call/call_events.h"
 #include "distributed/placement/collective_volume.h"
+#include "phi/core/observer_scope.h"
 
 namespace phi::simulation {
 namespace {
@@ -87,11 +89,26 @@ class ProgramBuilder {
   RankProgram program_;
 };
 
+class LaunchObserver final : public Observer {
+ public:
+  explicit LaunchObserver(RecordingWorld& world) : world_(world) {}
+  void on_planned_launch(const PlannedLaunch& launch) override {
+    world_.add({launch.op, launch.dtype, launch.cost.flops, launch.cost.bytes});
+  }
+
+ private:
+  RecordingWorld& world_;
+};
+
 }  // namespace
 
 RankProgram record_step(RecordingWorld& world, const std::function<void()>& step) {
   world.take();
-  step();
+  LaunchObserver launches(world);
+  {
+    const ObserverScope scope(launches, world.rank_context());
+    step();
+  }
   ProgramBuilder builder(world.rank());
   for (const auto& event : world.take()) std::visit(builder, event);
   return builder.take();

@@ -62,7 +62,8 @@ class Communicator {
 
   /// The device in whose memory the arrays of its groups' calls are.
   virtual Device& device() { return Device::of(CPUPlace()); }
-  /// The same as reduce_arrays (reduce.h) for arrays of device(), ordered before later work on it.
+  /// Reduces arrays of device() as reduce_arrays (reduce.h) does. Later work on the device is
+  /// ordered after it.
   virtual void reduce(std::span<const void* const> inputs, void* out, int64_t count, DataType dtype,
                       ReduceKind kind) {
     reduce_arrays(inputs, out, count, dtype, kind);
@@ -71,11 +72,11 @@ class Communicator {
   /// Whether a captured sequence of device()'s launches may contain calls of its groups
   /// (Device::record).
   virtual bool records_calls() const { return false; }
-  /// The same as Device::record of device(), except that `body` may also call groups of this
-  /// communicator. It is a collective call of the ranks of `who`. All of them capture calls that
-  /// match, and launch the captured sequences equally often and in the same order. A launch is a
-  /// call with the usual checks and deadline. The result must not outlive the communicator, and is
-  /// never null.
+  /// Captures the launches of `body` as Device::record does; `body` may also call groups of this
+  /// communicator. It is a collective call of the ranks of `who`: they capture calls that match,
+  /// and launch the captured sequences equally often and in the same order. A launch is a call with
+  /// the usual checks and deadline. The result must not outlive the communicator, and is never
+  /// null.
   ///
   /// Errors   Unimplemented if calls cannot be captured. PreconditionNotMet if the device captures
   ///          nothing, or the body does something that cannot be captured. Those of the body.

@@ -25,16 +25,12 @@ struct MatchedCall {
     const GroupCall* call = nullptr;  // null: not made yet
     double time = 0;
   };
-  const std::vector<int64_t>* ranks;
-  size_t number;  // among the group's calls, from 1
+  const std::vector<int64_t>* ranks;  // of the group
+  size_t number;                      // among the group's calls, from 1
   std::vector<Arrival> arrivals;
   size_t missing;
   std::vector<size_t> waiting{};  // ranks that wait for it
 
-  size_t position_of(size_t rank) const {
-    return static_cast<size_t>(std::ranges::find(*ranks, static_cast<int64_t>(rank)) -
-                               ranks->begin());
-  }
   std::string name(std::string_view op) const {
     return fmt::format("{}, call {} of group {{{}}}", op, number, fmt::join(*ranks, ","));
   }
@@ -46,14 +42,30 @@ struct ClassTimes {
   std::vector<double> seconds;
 };
 
+// A call that a rank has made, and the rank's position in the group.
+struct MadeCall {
+  MatchedCall* matched;
+  size_t position;
+};
+
+// The calls of a group, and its ranks.
+using GroupCalls = std::pair<const std::vector<int64_t>, std::vector<std::unique_ptr<MatchedCall>>>;
+
+// A group of one rank.
+struct OwnGroup {
+  GroupCalls* calls;
+  size_t position;  // of the rank
+  size_t made = 0;  // calls so far
+};
+
 struct RankState {
   const ClassTimes* times = nullptr;
   size_t next = 0;         // event
   bool is_posted = false;  // the event is a call that the rank has made, and waits for
   double clock = 0;
   RankTime time;
-  std::vector<size_t> calls_of_group;  // calls so far
-  std::vector<MatchedCall*> calls;     // by number of the call in the program
+  std::vector<OwnGroup> groups;  // as in the program
+  std::vector<MadeCall> calls;   // by number of the call in the program
 
   bool is_over() const { return next == times->events->size(); }
 };
@@ -65,7 +77,11 @@ class StepSimulation {
     for (size_t rank = 0; rank < programs.size(); ++rank) {
       check_groups(rank);
       states_[rank].times = &class_of(programs[rank].events);
-      states_[rank].calls_of_group.resize(programs[rank].groups.size());
+      for (const std::vector<int64_t>& ranks : programs[rank].groups) {
+        const auto own = std::ranges::find(ranks, static_cast<int64_t>(rank));
+        states_[rank].groups.push_back(
+            {&*groups_.try_emplace(ranks).first, static_cast<size_t>(own - ranks.begin())});
+      }
     }
   }
 
@@ -117,9 +133,9 @@ class StepSimulation {
       const RankEvent& event = (*state.times->events)[state.next];
       if (const auto* call = std::get_if<GroupCall>(&event)) {
         if (!state.is_posted) post(rank, *call);
-        if (!call->is_started && !finish(rank, *state.calls.back())) return;
+        if (!call->is_started && !finish(rank, state.calls.back())) return;
       } else if (const auto* wait = std::get_if<CallWait>(&event)) {
-        if (!finish(rank, *state.calls[wait->call])) return;
+        if (!finish(rank, state.calls[wait->call])) return;
       } else {
         const double seconds = state.times->seconds[state.next];
         state.clock += seconds;
@@ -130,13 +146,11 @@ class StepSimulation {
     }
   }
 
-  MatchedCall& matched_call(const std::vector<int64_t>& ranks, size_t number) {
-    auto& calls = groups_[ranks];
-    while (calls.size() < number) {
-      calls.push_back(std::make_unique<MatchedCall>(
-          MatchedCall{nullptr, calls.size() + 1, std::vector<MatchedCall::Arrival>(ranks.size()),
-                      ranks.size()}));
-      calls.back()->ranks = &groups_.find(ranks)->first;
+  static MatchedCall& matched_call(GroupCalls& group, size_t number) {
+    auto& [ranks, calls] = group;
+    if (calls.size() < number) {
+      calls.push_back(std::make_unique<MatchedCall>(MatchedCall{
+          &ranks, number, std::vector<MatchedCall::Arrival>(ranks.size()), ranks.size()}));
     }
     return *calls[number - 1];
   }
@@ -144,24 +158,26 @@ class StepSimulation {
   // The rank makes a call, which wakes those that wait for it.
   void post(size_t rank, const GroupCall& call) {
     RankState& state = states_[rank];
-    const std::vector<int64_t>& ranks = programs_[rank].groups[call.group];
-    MatchedCall& matched = matched_call(ranks, ++state.calls_of_group[call.group]);
+    OwnGroup& group = state.groups[call.group];
+    const std::vector<int64_t>& ranks = group.calls->first;
+    MatchedCall& matched = matched_call(*group.calls, ++group.made);
     for (size_t i = 0; i < ranks.size(); ++i) {
       const GroupCall* other = matched.arrivals[i].call;
       PHI_CHECK(!other || other->op == call.op,
                 errors::InvalidArgument("rank {} makes {}, and rank {} makes {} instead.", rank,
                                         matched.name(call.op), ranks[i], other->op));
     }
-    matched.arrivals[matched.position_of(rank)] = {&call, state.clock};
+    matched.arrivals[group.position] = {&call, state.clock};
     --matched.missing;
-    state.calls.push_back(&matched);
+    state.calls.push_back({&matched, group.position});
     state.is_posted = true;
     for (const size_t waiting : std::exchange(matched.waiting, {})) ready_.push_back(waiting);
   }
 
   // Lets the rank wait for a call. Returns false if members must arrive first.
-  bool finish(size_t rank, MatchedCall& matched) {
-    const size_t position = matched.position_of(rank);
+  bool finish(size_t rank, const MadeCall& made) {
+    MatchedCall& matched = *made.matched;
+    const size_t position = made.position;
     const GroupCall& call = *matched.arrivals[position].call;
     const std::optional<double> ready = call.pattern == CallPattern::kPointToPoint
                                             ? time_of_senders(matched, position)
@@ -253,8 +269,8 @@ class StepSimulation {
     const RankState& state = states_[rank];
     if (state.is_over()) return "has ended its step";
     const auto* wait = std::get_if<CallWait>(&(*state.times->events)[state.next]);
-    const MatchedCall& matched = wait ? *state.calls[wait->call] : *state.calls.back();
-    return "waits in " + matched.name(matched.arrivals[matched.position_of(rank)].call->op);
+    const auto& [matched, position] = wait ? state.calls[wait->call] : state.calls.back();
+    return "waits in " + matched->name(matched->arrivals[position].call->op);
   }
 
   void check_all_made() const {
@@ -290,8 +306,8 @@ class StepSimulation {
   const MachineModel& machine_;
   std::vector<RankState> states_;
   std::deque<size_t> ready_;
-  std::map<std::vector<int64_t>, std::vector<std::unique_ptr<MatchedCall>>> groups_;
-  std::unordered_map<size_t, std::vector<std::unique_ptr<ClassTimes>>> classes_;  // by hash
+  std::map<std::vector<int64_t>, std::vector<std::unique_ptr<MatchedCall>>> groups_;  // by ranks
+  std::unordered_map<size_t, std::vector<std::unique_ptr<ClassTimes>>> classes_;      // by hash
   size_t num_classes_ = 0;
   std::set<std::string> unlisted_;
 };

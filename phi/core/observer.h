@@ -26,6 +26,7 @@ struct CallDecision;
 struct CallOutputs;
 struct CallEnd;
 struct KernelOutput;
+struct PlannedLaunch;
 class Trace;
 namespace distributed {
 struct ReshardBegin;
@@ -49,6 +50,8 @@ class Observer {
   virtual void on_decision(const CallDecision&) {}
   /// A kernel has run on this rank; reported for each array that it wrote.
   virtual void on_output(const KernelOutput&) {}
+  /// A dry rank has planned a kernel or a copy, which a real rank would launch.
+  virtual void on_planned_launch(const PlannedLaunch&) {}
   /// A call has succeeded.
   virtual void on_call_outputs(const CallOutputs&) {}
   /// A call ends, with or without an error.

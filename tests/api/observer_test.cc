@@ -25,6 +25,7 @@
 #include "api/generated/ops/relu.h"
 #include "api/generated/ops/softmax.h"
 #include "distributed/api.h"
+#include "distributed/comm/dry/dry_world.h"
 #include "distributed/comm/local/local_world.h"
 #include "distributed/comm/world.h"
 #include "distributed/reshard/reshard_events.h"
@@ -58,6 +59,7 @@ class Listener final : public Observer {
 
   void on_call_begin(const CallBegin& event) override { add("begin", event.op.name); }
   void on_decision(const CallDecision& event) override { add("decision", event.op.name); }
+  void on_planned_launch(const PlannedLaunch& event) override { add("planned", event.op); }
   void on_output(const KernelOutput& event) override { add("output", event.op.name); }
   void on_call_outputs(const CallOutputs& event) override { add("outputs", event.op.name); }
   void on_call_end(const CallEnd& event) noexcept override { note("end", event.op.name); }
@@ -102,6 +104,18 @@ TEST(Observers, ACallIsReportedFromItsBeginToItsEnd) {
   EXPECT_THAT(events, ElementsAre("a: begin exp", "a: output exp", "a: outputs exp", "a: end exp"));
   exp(x);
   EXPECT_THAT(events, SizeIs(4));
+}
+
+TEST(Observers, ADryRankReportsTheLaunchesThatItPlans) {
+  distributed::DryWorld world(0, 1);
+  const World::Scope dry(world);
+  const Tensor x = numbers();
+  Events events;
+  Listener a("a", &events);
+  const ObserverScope scope(a);
+  exp(x);
+  EXPECT_THAT(events,
+              ElementsAre("a: begin exp", "a: planned exp", "a: outputs exp", "a: end exp"));
 }
 
 TEST(Observers, SeveralAreNotifiedInOrderAndOfEndsInReverse) {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "distributed/comm/recording/recording_world.h"
+#include "api/call/call_events.h"
 #include "phi/core/copy_step.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/recorder.h"
@@ -18,8 +18,9 @@ void copy_into(const DenseTensor& to, const DenseTensor& from) {
     recorder->add(std::make_unique<CopyStep>(std::move(copy)));
   } else if (!rank.is_dry()) {
     copy.run();
-  } else if (distributed::RecordingWorld* world = distributed::RecordingWorld::current()) {
-    world->add({copy.name(), from.dtype(), 0, copy.cost().bytes});
+  } else if (rank.observers().any_events()) {
+    rank.observers().notify(&Observer::on_planned_launch,
+                            PlannedLaunch{copy.name(), from.dtype(), copy.cost()});
   }
 }
 

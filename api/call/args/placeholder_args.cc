@@ -1,27 +1,25 @@
 // Implementation of placeholder_args.h.
 #include "api/call/args/placeholder_args.h"
 
-#include "distributed/comm/recording/recording_world.h"
+#include "api/call/call_events.h"
+#include "phi/core/rank_context.h"
 
 namespace phi::detail {
 namespace {
 
-using distributed::RecordedLaunch;
-using distributed::RecordingWorld;
-
-// The same estimate as LaunchStep::cost. The dtype is that of the first array of floats.
-RecordedLaunch recorded(const OpDef& op, const KernelArrays& arrays) {
-  RecordedLaunch launch{op.name};
+// Estimates the cost as LaunchStep::cost does.
+PlannedLaunch planned_launch(const OpDef& op, const KernelArrays& arrays) {
+  PlannedLaunch launch{.op = op.name};
   std::vector<Dims> shapes(op.inputs.size() + op.outputs.size(), Dims{0});
   for (const KernelArray& x : arrays) {
     const size_t tensor = x.is_written ? op.inputs.size() + x.position - op.taken.size()
                                        : static_cast<size_t>(op.taken[x.position]);
     shapes[tensor] = x.array->dims();
     if (!x.is_written && op.is_unread(x.position)) continue;
-    launch.bytes += static_cast<double>(x.array->nbytes());
+    launch.cost.bytes += static_cast<double>(x.array->nbytes());
     if (!is_floating(launch.dtype)) launch.dtype = x.array->dtype();
   }
-  if (op.flops != nullptr) launch.flops = op.flops(shapes);
+  if (op.flops != nullptr) launch.cost.flops = op.flops(shapes);
   return launch;
 }
 
@@ -38,14 +36,15 @@ void name_placeholders(Error& error, const OpDef& op, const KernelArrays& arrays
   }
 }
 
-// In a recording world, also adds the launch to the record.
 void plan_arrays(const OpDef& op, const KernelArrays& arrays) {
   for (const KernelArray& x : arrays) {
     if (!x.is_written && !op.is_unread(x.position) && x.array->defined() &&
         x.array->storage()->source())
       x.array->storage()->materialise();
   }
-  if (RecordingWorld* world = RecordingWorld::current()) world->add(recorded(op, arrays));
+  const Observers& observers = RankContext::current().observers();
+  if (observers.any_events())
+    observers.notify(&Observer::on_planned_launch, planned_launch(op, arrays));
 }
 
 void check_shapes_known(const OpDef& op, const KernelArrays& arrays) {

@@ -3,7 +3,7 @@
 //   const auto files = ImageFiles::open({.paths = {"train"}, .classes = 10});
 //   const Image image = files->read(7);
 //
-// Opening lists folders and reads sizes; an image is read and decoded when it is asked for.
+// open() lists folders and reads sizes. read() reads and decodes one image.
 #pragma once
 
 #include <cstdint>

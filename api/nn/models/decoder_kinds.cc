@@ -63,7 +63,7 @@ ModelConfig llama_config(const ModelValues& values) {
                      .tied_head = values.flag("tied_head")};
 }
 
-// What both rows have in common; `own` are the keys between the sizes and the last two.
+// A row with the keys and functions that gpt and llama share. `own` are the keys of one of them.
 ModelKind decoder_kind(std::string name, std::vector<ModelKey> own,
                        ModelConfig (*config)(const ModelValues&)) {
   ModelKind kind{.name = std::move(name)};

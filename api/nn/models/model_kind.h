@@ -75,7 +75,7 @@ class ModelValues {
   std::map<std::string, ModelValue, std::less<>> values_;
 };
 
-/// What a model's batches consist of.
+/// The tensors of a model's batches.
 enum class SampleKind : uint8_t {
   kTokens,  // ids i64[B,S] and the ids that follow, i64[B,S,1]; keys `vocab` and `seq_len`
   kImages,  // f[B,C,H,W] and classes, i64[B,1]; keys `channels` and `classes`; `image_size` if the

@@ -18,9 +18,7 @@ class RecordingWorld final : public World {
  public:
   RecordingWorld(int64_t rank, int64_t size);
 
-  /// The calling thread's world, if it is one that records; otherwise null.
-  static RecordingWorld* current() { return dynamic_cast<RecordingWorld*>(&World::current()); }
-
+  /// Appends a launch. The world itself sees calls and waits only.
   void add(const RecordedLaunch& launch) { recording().add(launch); }
   /// RecordingTransport::take.
   std::vector<RecordedEvent> take() { return recording().take(); }

@@ -1,4 +1,4 @@
-// Decodes PNG by libpng's simplified interface, which reports errors by return values.
+// Decodes PNG by libpng's functions png_image_*, which return errors and call no longjmp.
 #include <png.h>
 
 #include <algorithm>
