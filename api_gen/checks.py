@@ -157,7 +157,7 @@ def _check_generated(op: Op) -> None:
         raise refuse("view", f"'{absent[0]}' is optional, but it is the kernel's only output",
                      "a required tensor is accepted")
     kept = [output.name for output in op.outputs if output not in op.made_by_kernel]
-    counted = [factor.tensor for factor in (op.kernel.flops if op.kernel else ()) if factor.tensor in kept]
+    counted = [name for factor in (op.kernel.flops if op.kernel else ()) for name in factor.names if name in kept]
     if counted:
         raise refuse("kernel.flops", f"'{counted[0]}' is a view, which is not passed to the kernel",
                      "tensors that the kernel accepts or writes are accepted")

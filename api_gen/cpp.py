@@ -105,6 +105,11 @@ def kernel_type(param: Param) -> str:
     return "const DenseTensor*" if param.optional else "const DenseTensor&"
 
 
+def stored_type(attr: Attr) -> str:
+    """The type of a kernel's attribute, by value."""
+    return kernel_type(attr).removeprefix("const ").removesuffix("&")
+
+
 def kernel_output_type(output: Output) -> str:
     return "std::span<DenseTensor* const>" if output.is_list else "DenseTensor*"
 

@@ -222,6 +222,6 @@ def _definitions_of(members: Sequence[Op], functions: Functions) -> str:
     headers = {"api/rules/op_rule.h", "phi/core/op_def.h", *functions.of_rules(members),
                *functions.of_shapes(members)}
     if any(op.flops for op in defs):
-        headers.add("phi/core/flop_count.h")
+        headers |= {"phi/core/flop_count.h", "phi/core/launch_args.h", *functions.of_flops(members)}
     return _text("defs.cc.j2", _files(members), headers=sorted(headers), op_defs=defs,
                  rules=rules.lower_rules(members))

@@ -69,6 +69,11 @@ class Functions:
     def of_alias_offsets(self, ops: Iterable[Op]) -> list[str]:
         return self._headers([op.kernel.alias_offset for op in ops if op.kernel and op.kernel.alias_offset], SHAPES)
 
+    def of_flops(self, ops: Iterable[Op]) -> list[str]:
+        """The headers of functions in `kernel.flops`, in addition to flop_count.h."""
+        named = [factor.function for op in ops if op.kernel for factor in op.kernel.flops if factor.function]
+        return self._headers(named, SHAPES)
+
     def of_rules(self, ops: Iterable[Op]) -> list[str]:
         rules = [op.infer_meta.spmd for op in ops if op.infer_meta and op.infer_meta.spmd]
         headers = {FACTORS} if any(isinstance(rule, Notation) for rule in rules) else set()
@@ -99,14 +104,14 @@ class Functions:
     def _of_kernel(self, op: Op) -> Iterable[SpecError]:
         if not op.infer_meta or not op.kernel or op.missing:
             return
-        named = (*_named(op.infer_meta), *_alias_offset(op.kernel))
+        named = (*_named(op.infer_meta), *_alias_offset(op.kernel), *_flops(op.kernel))
         for key, name, params in named if self.folders else ():
             found = self.declared.get(name)
             if not found:
                 yield SpecError(op.at, key, f"no header of {_paths(self.folders)} declares '{name}'"
                                 f"{nearest(name, self.declared)}", "a function of these headers is accepted")
             elif not found.fits(len(params)):
-                yield _count(op, key, name, found, [_text(param) for param in params])
+                yield _count(op, key, name, found, params)
         kernel = op.kernel.dense
         if self.kernels and kernel and kernel.name not in self.registered:
             yield SpecError(op.at, "kernel.func", f"no source below {_paths(self.kernels)} registers the "
@@ -139,8 +144,8 @@ def _paths(paths: Iterable[Path]) -> str:
     return " and ".join(path.as_posix() for path in paths)
 
 
-def _text(param: Param) -> str:
-    return param.text if isinstance(param, Literal) else param.name
+def _texts(params: Iterable[Param]) -> list[str]:
+    return [param.text if isinstance(param, Literal) else param.name for param in params]
 
 
 def _of_op(op: Op) -> Declaration:
@@ -154,15 +159,25 @@ def _of_op(op: Op) -> Declaration:
     return Declaration(str(op.at), (range(required, len(op.args) + 1 + op.selective),))
 
 
-def _named(infer_meta: InferMeta) -> Iterable[tuple[str, str, tuple[Param, ...]]]:
-    yield "infer_meta.func", infer_meta.func, infer_meta.params
+# Functions by key, with the texts of their arguments.
+NamedFunctions = Iterable[tuple[str, str, Sequence[str]]]
+
+
+def _named(infer_meta: InferMeta) -> NamedFunctions:
+    yield "infer_meta.func", infer_meta.func, _texts(infer_meta.params)
     if isinstance(infer_meta.spmd, Rule):
-        yield "infer_meta.spmd_rule", infer_meta.spmd.func, infer_meta.spmd.params
+        yield "infer_meta.spmd_rule", infer_meta.spmd.func, _texts(infer_meta.spmd.params)
 
 
-def _alias_offset(kernel: Kernel) -> Iterable[tuple[str, str, tuple[Param, ...]]]:
+def _alias_offset(kernel: Kernel) -> NamedFunctions:
     if kernel.alias_offset:
-        yield "kernel.alias_offset", kernel.alias_offset, kernel.params
+        yield "kernel.alias_offset", kernel.alias_offset, _texts(kernel.params)
+
+
+def _flops(kernel: Kernel) -> NamedFunctions:
+    for factor in kernel.flops:
+        if factor.function:
+            yield "kernel.flops", factor.function, factor.args
 
 
 def _count(op: Op, key: str, name: str, found: Declaration, given: Sequence[str]) -> SpecError:

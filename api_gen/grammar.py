@@ -382,17 +382,25 @@ def _summand(text: str, output: str) -> Propagation:
 
 
 def flops(text: str) -> tuple[Factor, ...]:
-    """`2 * out * x[-1] / out[0]`"""
+    """`2 * out * x[-1] / out[0]`, `4 * q * Share(q, k, causal)`"""
     factors = []
-    for sign, piece in zip(["*", *re.findall(r"[*/]", text)], re.split(r"[*/]", text)):
-        match = re.match(r"\s*(?:(\d+(?:\.\d+)?)|([A-Za-z_]\w*)(?:\[(-?\d+)\])?)\s*\Z", piece)
-        if not match:
-            raise Bad(f"'{piece.strip()}' is not a factor",
-                      "numbers, tensors (their elements) and their extents, as in "
-                      "'2 * out * x[-1] / out[0]', are accepted")
-        dim = None if match[3] is None else int(match[3])
-        factors.append(Factor(sign == "/", match[1] or "", match[2] or "", dim))
+    for product in split_top(text, "*"):
+        for place, piece in enumerate(split_top(product, "/")):
+            factors.append(_factor(piece, divides=place > 0))
     return tuple(factors)
+
+
+def _factor(text: str, divides: bool) -> Factor:
+    match = re.match(r"(?:(\d+(?:\.\d+)?)|([A-Za-z_]\w*)(?:\[(-?\d+)\])?)\Z", text)
+    if match:
+        dim = None if match[3] is None else int(match[3])
+        return Factor(divides, match[1] or "", match[2] or "", dim)
+    if re.match(r"[A-Za-z_]\w*\s*\(.*\)\Z", text, re.DOTALL):
+        function, args = call(text)
+        return Factor(divides, function=function, args=args)
+    raise Bad(f"'{text}' is not a factor",
+              "numbers, tensors (their elements), their extents, and functions of tensors and attributes, as in "
+              "'2 * out * x[-1] / out[0]' and '4 * q * Share(q, k, causal)', are accepted")
 
 
 def call(text: str) -> tuple[str, tuple[str, ...]]:

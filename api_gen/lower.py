@@ -66,12 +66,17 @@ def lower_op_defs(ops: Sequence[Op]) -> list[OpDefView]:
 
 def _flops(op: Op) -> str:
     assert op.kernel
-    slots = {tensor.name: i for i, tensor in enumerate((*op.tensors, *op.made_by_kernel))}
+    tensors = (*op.tensors, *op.made_by_kernel)
+    values = {tensor.name: f"args.{'list' if tensor.is_list else 'shape'}({i})" for i, tensor in enumerate(tensors)}
+    attributes = [param for param in op.kernel.params if not isinstance(param, TensorArg)]
+    values |= {attr.name: f"args.attr<{cpp.stored_type(attr)}>({i})"
+               for i, attr in enumerate(attributes) if isinstance(attr, Attr)}
     text = ""
     for factor in op.kernel.flops:
-        shape = f"shapes[{slots[factor.tensor]}]" if factor.tensor else ""
-        value = (str(float(factor.number)) if factor.number else f"flop_count::elements({shape})"
-                 if factor.dim is None else f"flop_count::extent({shape}, {factor.dim})")
+        value = (str(float(factor.number)) if factor.number else
+                 f"{factor.function}({', '.join(values[arg] for arg in factor.args)})" if factor.function else
+                 f"flop_count::elements({values[factor.tensor]})" if factor.dim is None else
+                 f"flop_count::extent({values[factor.tensor]}, {factor.dim})")
         text += f" / flop_count::divisor({value})" if factor.divides else f" * {value}"
     return text.removeprefix(" * ")
 

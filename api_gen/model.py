@@ -157,12 +157,20 @@ class Source:
 
 @dataclass(frozen=True)
 class Factor:
-    """A factor of a work estimate: a number, a tensor's elements, or one of its extents."""
+    """A factor of a work estimate: a number, a tensor's elements, one of its extents, or a call of a
+    function with tensors and attributes of the kernel."""
 
     divides: bool
     number: str = ""
     tensor: str = ""
     dim: int | None = None
+    function: str = ""
+    args: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The tensors and attributes on which it depends."""
+        return (self.tensor,) if self.tensor else self.args
 
 
 @dataclass(frozen=True)

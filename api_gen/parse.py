@@ -392,13 +392,16 @@ def _alias_offset(reader: Reader, params: Sequence[Param], outputs: Sequence[Out
 
 
 def _flops(reader: Reader, params: Sequence[Param], outputs: Sequence[Output]) -> tuple[Factor, ...]:
-    """It names single tensors that the kernel reads or writes."""
-    there = [x.name for x in (*params, *outputs)
-             if isinstance(x, (TensorArg, Output)) and not x.is_list]
+    """It names tensors that the kernel reads or writes, and its attributes; factors are single tensors."""
+    arguments = [x for x in (*params, *outputs) if not isinstance(x, Literal)]
+    names = [x.name for x in arguments]
+    single = [x.name for x in arguments if isinstance(x, (TensorArg, Output)) and not x.is_list]
     factors = reader.read("kernel.flops", grammar.flops, ())
     for factor in factors:
         if factor.tensor:
-            reader.known("kernel.flops", factor.tensor, there, "tensor of the kernel")
+            reader.known("kernel.flops", factor.tensor, single, "tensor of the kernel")
+        for arg in factor.args:
+            reader.known("kernel.flops", arg, names, "argument of the kernel")
     return factors
 
 

@@ -10,6 +10,7 @@
 #include "api/call/args/traced_shapes.h"
 #include "api/call/decision.h"
 #include "api/call/launch_step.h"
+#include "api/call/planned_launch.h"
 #include "phi/core/device/device.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/recorder.h"
@@ -96,14 +97,12 @@ struct KernelLauncher<KernelSignature<Params...>> {
   // launch.
   [[gnu::cold, gnu::noinline]] static void dry(const KernelContext& context, const OpDef& op,
                                                DataType dtype, Params... args) {
-    const KernelArrays all = arrays(args...);
-    check_shapes_known(op, all);
-    if (Recorder* recorder = RankContext::current().recorder()) {
-      StoredArgs stored(op);
-      (stored.add(args), ...);
+    StoredArgs stored(op);
+    (stored.add(args), ...);
+    check_shapes_known(op, stored);
+    if (Recorder* recorder = RankContext::current().recorder())
       return record_launch(*recorder, context, op, dtype, std::move(stored), run_stored);
-    }
-    plan_arrays(op, all);
+    plan_launch(op, stored);
     if (const auto kernel = op.kernel.find_dry(dtype)) {
       reinterpret_cast<Function>(kernel)(context, args...);
     }

@@ -6,6 +6,7 @@
 
 #include "phi/core/attribute_types.h"
 #include "phi/core/device/device.h"
+#include "phi/core/launch_args.h"
 #include "phi/core/rank_context.h"
 #include "phi/kernels/functors/drawn_seed.h"
 
@@ -74,12 +75,24 @@ void StoredArgs::visit(const Step::Visitor& visitor) {
   }
 }
 
-std::vector<Dims> StoredArgs::shapes() const {
-  std::vector<Dims> shapes(op_.inputs.size() + op_.outputs.size(), Dims{0});
+StepCost StoredArgs::cost() {
+  StepCost cost;
+  visit([&](DenseTensor& array, Access access) { cost.add(array, access); });
+  if (op_.flops == nullptr) return cost;
+  LaunchArgs args(op_.inputs.size() + op_.outputs.size(), values_);
   for (const Array& each : arrays_) {
-    if (each.is_there) shapes[each.tensor] = each.array.dims();
+    if (each.is_there) args.add(each.tensor, each.array.dims());
   }
-  return shapes;
+  cost.flops = op_.flops(args);
+  return cost;
+}
+
+DataType StoredArgs::computed_dtype() {
+  DataType first = DataType::UNDEFINED;
+  visit([&](const DenseTensor& array, Access access) {
+    if (access != Access::kShape && !is_floating(first)) first = array.dtype();
+  });
+  return first;
 }
 
 LaunchStep::LaunchStep(const OpDef& op, DataType dtype, const Place& place,
@@ -117,12 +130,6 @@ bool LaunchStep::calls_ring() const {
   return std::ranges::any_of(op_.attributes, [](const AttributeDef& attribute) {
     return std::string_view(attribute.name) == "ring_id";
   });
-}
-
-StepCost LaunchStep::cost() {
-  StepCost cost = Step::cost();
-  if (op_.flops != nullptr) cost.flops = op_.flops(args_.shapes());
-  return cost;
 }
 
 }  // namespace phi::detail

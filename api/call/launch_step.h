@@ -59,9 +59,9 @@ class StoredArgs {
   void set_seed(size_t i, int32_t seed);
 
   void visit(const Step::Visitor& visitor);
-  /// The shapes of the op's inputs, followed by its outputs; [0] for one that the kernel does not
-  /// receive.
-  std::vector<Dims> shapes() const;
+  /// The estimated work of the launch, and the dtype of its first array of floats.
+  StepCost cost();
+  DataType computed_dtype();
 
  private:
   /// A captured step's arrays have no storage, so a flag marks an argument as absent.
@@ -112,7 +112,7 @@ class LaunchStep final : public Step {
   bool has_messages() const override {
     return view_ && !calls_ring() && op_.kernel.find_dry(dtype_) != nullptr;
   }
-  StepCost cost() override;
+  StepCost cost() override { return args_.cost(); }
 
  private:
   /// Whether the op is a communication operator (it has a ring_id). Its messages do not appear in

@@ -16,6 +16,7 @@ struct AttributeDef {
   bool decides;  // shapes or placements depend on it
 };
 
+class LaunchArgs;
 /// An op's type-erased rule and shape function. Defined in api/rules, which includes this folder.
 struct RuleFunctions;
 
@@ -28,10 +29,9 @@ struct OpDef {
   std::span<const int> taken;  // index in `inputs` of each tensor argument of the kernel
   uint32_t meta_only;  // bit i: only the metadata of tensor argument i is used; no bytes move
   const Kernel& kernel;
-  /// Estimated floating-point operations of a launch, from the local shapes of `inputs` followed by
-  /// `outputs`; the shape [0] marks an absent tensor. Null: the launch is bound by memory, and its
-  /// time follows from its bytes.
-  double (*flops)(std::span<const Dims> shapes);
+  /// Estimated floating-point operations of a launch; tensors are numbered by `inputs`, followed by
+  /// `outputs`. Null: the launch is bound by memory, and its time follows from its bytes.
+  double (*flops)(const LaunchArgs& args);
 
   /// Whether the kernel uses only the metadata of its tensor argument number `position`.
   bool is_unread(size_t position) const { return (meta_only >> taken[position]) & 1u; }

@@ -14,11 +14,19 @@ namespace phi {
 /// How a step accesses an array. kShape: it reads the dims and no bytes.
 enum class Access : uint8_t { kRead, kWrite, kUpdate, kShape };
 
-/// Estimated floating-point operations and memory traffic of a step. Only the timing of transfers
-/// depends on them.
+/// Estimated work of a step. Only predicted times and the timing of transfers depend on it.
 struct StepCost {
-  double flops = 0;
-  double bytes = 0;
+  double flops = 0;  // floating-point operations; 0: the step is bound by memory
+  double bytes_read = 0;
+  double bytes_written = 0;
+
+  double bytes() const { return bytes_read + bytes_written; }
+  /// Adds an array to which the step has this access.
+  void add(const DenseTensor& array, Access access) {
+    const auto nbytes = static_cast<double>(array.nbytes());
+    if (access == Access::kRead || access == Access::kUpdate) bytes_read += nbytes;
+    if (access == Access::kWrite || access == Access::kUpdate) bytes_written += nbytes;
+  }
 };
 
 class Step {
@@ -40,12 +48,10 @@ class Step {
   virtual bool has_messages() const { return false; }
   /// Upper bound of the device memory that the step allocates in addition to its arrays, in bytes.
   virtual size_t scratch_bytes() const { return 0; }
-  /// Estimated cost. By default each array's bytes once. Not const only because it calls visit.
+  /// Estimated cost; by default the bytes of the arrays. Not const only because it calls visit.
   virtual StepCost cost() {
     StepCost cost;
-    visit([&](DenseTensor& array, Access access) {
-      if (access != Access::kShape) cost.bytes += static_cast<double>(array.nbytes());
-    });
+    visit([&](DenseTensor& array, Access access) { cost.add(array, access); });
     return cost;
   }
 };

@@ -179,8 +179,10 @@ CASES = [
     (dict(partial="each x"), 6, "partial", "'x' is not a list; a list is accepted"),
     # kernel
     (dict(kernel='{func: f, flops: "2 + x"}'), 5, "kernel.flops",
-     "'2 + x' is not a factor; numbers, tensors (their elements) and their extents, as in "
-     "'2 * out * x[-1] / out[0]', are accepted"),
+     "'2 + x' is not a factor; numbers, tensors (their elements), their extents, and functions of tensors and "
+     "attributes, as in '2 * out * x[-1] / out[0]' and '4 * q * Share(q, k, causal)', are accepted"),
+    (dict(args="(Tensor x, int a)", kernel='{func: f, param: [x], flops: "2 * Share(x, a)"}'), 5, "kernel.flops",
+     "unknown argument of the kernel 'a'; accepted are 'x', 'out'"),
     (dict(args="(Tensor x, Tensor[] y)", kernel='{func: f, flops: "x * y"}'), 5, "kernel.flops",
      "unknown tensor of the kernel 'y'; accepted are 'x', 'out'"),
     (dict(kernel='{func: f, param: [y], flops: "x"}'), 5, "kernel.flops",

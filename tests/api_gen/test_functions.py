@@ -127,6 +127,10 @@ def test_what_is_there_is_accepted(tmp_path):
      "function of these headers is accepted"),
     ("func: f}", "func: f, alias_offset: none}", "key 'kernel.alias_offset': 'none' of shapes/f.h takes 0 arguments and is "
      "passed 2 ('x', 'a'); the same number is accepted"),
+    ("func: f}", 'func: f, flops: "2 * FShare(x, a)"}', "key 'kernel.flops': no header of shapes declares 'FShare'; a "
+     "function of these headers is accepted"),
+    ("func: f}", 'func: f, flops: "none(x) * x"}', "key 'kernel.flops': 'none' of shapes/f.h takes 0 arguments and is "
+     "passed 1 ('x'); the same number is accepted"),
     ("func: f}", "func: broken_lin}", "key 'kernel.func': no source below kernels registers the kernel "
      "'broken_lin' (did you mean 'broken_line'?); 'PHI_REGISTER_KERNEL(broken_lin, CPU, <function>, "
      "<types>);' must be present"),

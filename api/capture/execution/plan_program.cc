@@ -18,7 +18,7 @@ constexpr int64_t kMargin = 64 << 10;
 double seconds_of(const StepCost& cost) {
   constexpr double kFlops = 5e10;
   constexpr double kBytes = 1e10;
-  return cost.bytes / kBytes + cost.flops / kFlops;
+  return cost.bytes() / kBytes + cost.flops / kFlops;
 }
 
 memory::BufferAccess plan_access(const ir::BufferUse& use, const BufferState& buffer) {

@@ -5,6 +5,7 @@
 #include "distributed/spmd/factors.h"
 #include "distributed/spmd/rules.h"
 #include "phi/core/flop_count.h"
+#include "phi/core/launch_args.h"
 #include "phi/core/op_def.h"
 #include "phi/infermeta/infermeta.h"
 
@@ -59,10 +60,10 @@ constexpr int kMatmulTaken[] = {0, 1};
 constexpr AttributeDef kMatmulAttributes[] = {{"transpose_x", AttributeKind::kBool, true},
                                               {"transpose_y", AttributeKind::kBool, true}};
 constexpr const char* kMatmulOutputs[] = {"out"};
-double kMatmulFlops(std::span<const Dims> shapes) {
-  return 2.0 * flop_count::elements(shapes[2]) * flop_count::extent(shapes[0],
-                                                                    -1) * flop_count::extent(
-      shapes[0], -2) / flop_count::divisor(flop_count::extent(shapes[2], -2));
+double kMatmulFlops(const LaunchArgs& args) {
+  return 2.0 * flop_count::elements(args.shape(2)) * flop_count::extent(args.shape(0),
+                                                                        -1) * flop_count::extent(
+      args.shape(0), -2) / flop_count::divisor(flop_count::extent(args.shape(2), -2));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/matmul.h"
-#include "phi/kernels/matmul/chain_order.h"
+#include "phi/common/chain_order.h"
 #include "phi/kernels/templates/matmul/operands.h"
 
 namespace phi {

@@ -1,5 +1,5 @@
 // The order of a chain of products against all orders there are.
-#include "phi/kernels/matmul/chain_order.h"
+#include "phi/common/chain_order.h"
 
 #include <gtest/gtest.h>
 
@@ -36,6 +36,7 @@ TEST(ChainOrder, TakesTheFewestMultiplications) {
     const size_t last = extents.size() - 2;
     EXPECT_EQ(work(extents, 0, last, [&](size_t i, size_t j) { return order.cut(i, j); }),
               least_work(extents, 0, last));
+    EXPECT_EQ(order.multiplications(), least_work(extents, 0, last));
   }
 }
 

@@ -17,10 +17,13 @@ class ChainOrder {
 
   /// The index of the last matrix in the left factor of the matmul of matrices i to j.
   size_t cut(size_t i, size_t j) const { return cut_[i * size_ + j]; }
+  /// Multiplications of numbers in the whole chain.
+  double multiplications() const { return cost_[size_ - 1]; }
 
  private:
   size_t size_;
   std::vector<size_t> cut_;
+  std::vector<double> cost_;  // of matrices i to j
 };
 
 }  // namespace phi
