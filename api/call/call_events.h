@@ -57,8 +57,7 @@ struct KernelOutput {
 
 /// A kernel or a copy of a dry rank, and its estimated cost (StepCost).
 struct PlannedLaunch {
-  const char* op = "";                   // lives as long as the operator
-  DataType dtype = DataType::UNDEFINED;  // of its first array of floats
+  const char* op = "";  // lives as long as the operator
   StepCost cost{};
 };
 

@@ -87,14 +87,6 @@ StepCost StoredArgs::cost() {
   return cost;
 }
 
-DataType StoredArgs::computed_dtype() {
-  DataType first = DataType::UNDEFINED;
-  visit([&](const DenseTensor& array, Access access) {
-    if (access != Access::kShape && !is_floating(first)) first = array.dtype();
-  });
-  return first;
-}
-
 LaunchStep::LaunchStep(const OpDef& op, DataType dtype, const Place& place,
                        std::shared_ptr<const LaunchView> view, StoredArgs&& args,
                        LaunchFunction run)

@@ -59,9 +59,8 @@ class StoredArgs {
   void set_seed(size_t i, int32_t seed);
 
   void visit(const Step::Visitor& visitor);
-  /// The estimated work of the launch, and the dtype of its first array of floats.
+  /// The estimated work of the launch.
   StepCost cost();
-  DataType computed_dtype();
 
  private:
   /// A captured step's arrays have no storage, so a flag marks an argument as absent.

@@ -23,8 +23,7 @@ void plan_launch(const OpDef& op, StoredArgs& args) {
   });
   const Observers& observers = RankContext::current().observers();
   if (observers.any_events()) {
-    observers.notify(&Observer::on_planned_launch,
-                     PlannedLaunch{op.name, args.computed_dtype(), args.cost()});
+    observers.notify(&Observer::on_planned_launch, PlannedLaunch{op.name, args.cost()});
   }
 }
 

@@ -93,7 +93,7 @@ class LaunchObserver final : public Observer {
  public:
   explicit LaunchObserver(RecordingWorld& world) : world_(world) {}
   void on_planned_launch(const PlannedLaunch& launch) override {
-    world_.add({launch.op, launch.dtype, launch.cost.flops, launch.cost.bytes()});
+    world_.add({launch.op, launch.cost.dtype, launch.cost.flops, launch.cost.bytes()});
   }
 
  private:

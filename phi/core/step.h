@@ -16,16 +16,19 @@ enum class Access : uint8_t { kRead, kWrite, kUpdate, kShape };
 
 /// Estimated work of a step. Only predicted times and the timing of transfers depend on it.
 struct StepCost {
-  double flops = 0;  // floating-point operations; 0: the step is bound by memory
+  DataType dtype = DataType::UNDEFINED;  // of the first array of floats, else of the last array
+  double flops = 0;                      // floating-point operations; 0: bound by memory
   double bytes_read = 0;
   double bytes_written = 0;
 
   double bytes() const { return bytes_read + bytes_written; }
   /// Adds an array to which the step has this access.
   void add(const DenseTensor& array, Access access) {
+    if (access == Access::kShape) return;
+    if (!is_floating(dtype)) dtype = array.dtype();
     const auto nbytes = static_cast<double>(array.nbytes());
-    if (access == Access::kRead || access == Access::kUpdate) bytes_read += nbytes;
-    if (access == Access::kWrite || access == Access::kUpdate) bytes_written += nbytes;
+    if (access != Access::kWrite) bytes_read += nbytes;
+    if (access != Access::kRead) bytes_written += nbytes;
   }
 };
 

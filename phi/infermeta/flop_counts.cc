@@ -19,10 +19,10 @@ double visible_keys(double queries, double keys, bool causal) {
   return seeing * (2 * keys - seeing + 1) / 2 / queries;
 }
 
-using Extents = std::map<char, double>;  // by letter
+using LetterExtents = std::map<char, double>;  // by letter
 
-Extents extents_of(const Equation& terms, std::span<const Dims> x) {
-  Extents extents;
+LetterExtents extents_of(const Equation& terms, std::span<const Dims> x) {
+  LetterExtents extents;
   for (size_t i = 0; i < x.size(); ++i) {
     for (int d = 0; d < x[i].ndim(); ++d) {
       extents[terms.inputs[i].before[static_cast<size_t>(d)]] = static_cast<double>(x[i][d]);
@@ -40,7 +40,7 @@ std::string union_of(std::string letters, const std::string& others) {
 
 // Multiplies the operands in order; letters that no later operand and not `output` has are summed.
 double contraction_flops(const std::vector<std::string>& operands, const std::string& output,
-                         const Extents& extents) {
+                         const LetterExtents& extents) {
   double flops = 0;
   std::string product = operands.front();
   for (size_t i = 1; i < operands.size(); ++i) {
@@ -85,7 +85,7 @@ double EinsumFlops(std::span<const Dims> x, const std::string& equation) {
 
 double EinsumGradFlops(std::span<const Dims> x, const std::string& equation) {
   const Equation terms = Equation::parse(equation, x.size());
-  const Extents extents = extents_of(terms, x);
+  const LetterExtents extents = extents_of(terms, x);
   double flops = 0;
   for (size_t i = 0; i < x.size(); ++i) {
     std::vector<std::string> operands{terms.output.before};

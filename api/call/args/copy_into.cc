@@ -19,8 +19,7 @@ void copy_into(const DenseTensor& to, const DenseTensor& from) {
   } else if (!rank.is_dry()) {
     copy.run();
   } else if (rank.observers().any_events()) {
-    rank.observers().notify(&Observer::on_planned_launch,
-                            PlannedLaunch{copy.name(), from.dtype(), copy.cost()});
+    rank.observers().notify(&Observer::on_planned_launch, PlannedLaunch{copy.name(), copy.cost()});
   }
 }
 

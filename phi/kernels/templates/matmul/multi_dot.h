@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
+#include "phi/common/chain_order.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/matmul.h"
-#include "phi/common/chain_order.h"
 #include "phi/kernels/templates/matmul/operands.h"
 
 namespace phi {
