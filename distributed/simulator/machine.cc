@@ -22,6 +22,11 @@ const OpFamily& named(const std::vector<OpFamily>& families, std::string_view na
   return *found;
 }
 
+// The value at x on the line through two points of a diagram with logarithmic axes.
+double on_line(double x, double x0, double y0, double x1, double y1) {
+  return y0 * std::pow(y1 / y0, std::log(x / x0) / std::log(x1 / x0));
+}
+
 }  // namespace
 
 double OpFamily::per_second(double work) const {
@@ -29,8 +34,15 @@ double OpFamily::per_second(double work) const {
   if (after == points.begin()) return points.front().per_second;
   if (after == points.end()) return points.back().per_second;
   const RatePoint& low = *(after - 1);
-  const double part = std::log(work / low.work) / std::log(after->work / low.work);
-  return low.per_second * std::pow(after->per_second / low.per_second, part);
+  return on_line(work, low.work, low.per_second, after->work, after->per_second);
+}
+
+double CollectivePoints::seconds(double bytes) const {
+  const auto after = std::ranges::upper_bound(points, bytes, {}, &TimePoint::bytes);
+  if (after == points.begin()) return points.front().seconds;
+  const TimePoint& low = *(after - 1);
+  if (after == points.end()) return low.seconds * bytes / low.bytes;
+  return on_line(bytes, low.bytes, low.seconds, after->bytes, after->seconds);
 }
 
 MachineModel::Time MachineModel::time_of(const Computation& computation) const {
@@ -61,6 +73,15 @@ MachineModel::Time MachineModel::time_of(const Computation& computation) const {
 
 double MachineModel::slowdown(int64_t ranks) const {
   return cores > 0 ? std::max(1.0, static_cast<double>(ranks) / static_cast<double>(cores)) : 1.0;
+}
+
+const CollectivePoints* MachineModel::points_of(std::string_view op, int64_t ranks,
+                                                std::string_view outermost_level) const {
+  const auto fits = [&](const CollectivePoints& each) {
+    return each.op == op && each.ranks == ranks && each.level == outermost_level;
+  };
+  const auto found = std::ranges::find_if(collective_points, fits);
+  return found != collective_points.end() ? &*found : nullptr;
 }
 
 const LinkLevel& MachineModel::link_between(int64_t a, int64_t b) const {

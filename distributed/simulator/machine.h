@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "distributed/simulator/rank_program.h"
@@ -42,9 +43,39 @@ struct LinkLevel {
   std::string name;
   int64_t size = 0;       // ranks of a unit; 0: any number, in the last level
   double latency_us = 0;  // of a message
-  double GBps = 0;        // received by one rank, 1e9 bytes per second
+  double GBps = 0;        // in each direction of one link, 1e9 bytes per second
+  int64_t shared_by = 1;  // neighbouring ranks that share one link of this level
 
+  /// What one rank receives while the ranks that share its link receive as much.
+  double rank_GBps() const { return GBps / static_cast<double>(shared_by); }
   friend bool operator==(const LinkLevel&, const LinkLevel&) = default;
+};
+
+/// How the members of a group exchange messages in a collective.
+enum class Collectives : uint8_t {
+  kDirect,  // every member sends to every other: MPI and local worlds (distributed/comm/group.h)
+  kNccl     // rings and trees (nccl_time.h)
+};
+
+/// A measured collective.
+struct TimePoint {
+  double bytes = 0;  // GroupCall::bytes
+  double seconds = 0;
+
+  friend bool operator==(const TimePoint&, const TimePoint&) = default;
+};
+
+/// Measured times of a collective, which are used instead of a formula.
+struct CollectivePoints {
+  std::string op;                 // "all_reduce"
+  int64_t ranks = 0;              // of the group
+  std::string level;              // the outermost level that the group uses
+  std::vector<TimePoint> points;  // one or more, by increasing bytes
+
+  /// Linear in log(bytes) and log(seconds) between two points. Fewer bytes than the first point
+  /// take its time; more than the last proceed at its rate.
+  double seconds(double bytes) const;
+  friend bool operator==(const CollectivePoints&, const CollectivePoints&) = default;
 };
 
 /// Families that each dtype has; operators that no family lists use their rates.
@@ -57,7 +88,10 @@ struct MachineModel {
   int64_t cores = 0;              // that the ranks share; 0: each rank has its own
   double launch_overhead_us = 0;  // of a launch, however little it computes
   double reduce_GBps = 0;         // at which a reduction combines received bytes; 0: at no cost
-  std::vector<LinkLevel> links;   // from the inside out
+  Collectives collectives = Collectives::kDirect;
+  double call_overhead_us = 0;  // of a collective or an exchange, however little it sends
+  std::vector<CollectivePoints> collective_points;
+  std::vector<LinkLevel> links;  // from the inside out
   std::map<DataType, std::vector<OpFamily>> families;
 
   struct Time {
@@ -69,6 +103,9 @@ struct MachineModel {
   Time time_of(const Computation& computation) const;
   /// By what factor launches take longer if this many ranks share the cores.
   double slowdown(int64_t ranks) const;
+  /// The points of a collective of this many ranks; null if there are none.
+  const CollectivePoints* points_of(std::string_view op, int64_t ranks,
+                                    std::string_view outermost_level) const;
   /// The level that connects two ranks. Errors: InvalidArgument if there is none.
   const LinkLevel& link_between(int64_t a, int64_t b) const;
 
