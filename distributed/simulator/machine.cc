@@ -68,7 +68,13 @@ MachineModel::Time MachineModel::time_of(const Computation& computation) const {
           ? *listed
           : named(of_dtype->second, computation.flops > 0 ? kMatmulFamily : kBytesFamily, file);
   const double work = family.by == WorkUnit::kFlops ? computation.flops : computation.bytes;
-  return {launch_overhead_us * 1e-6 + (work > 0 ? work / family.per_second(work) : 0), is_listed};
+  const double by_rate = work > 0 ? work / family.per_second(work) : 0;
+  const double by_memory = memory_GBps > 0 ? computation.bytes / (memory_GBps * 1e9) : 0;
+  return {launch_overhead_us * 1e-6 + std::max(by_rate, by_memory), is_listed};
+}
+
+int64_t MachineModel::tensor_memory_bytes() const {
+  return std::llround((memory_GiB - reserved_GiB) * static_cast<double>(1 << 30));
 }
 
 double MachineModel::slowdown(int64_t ranks) const {

@@ -85,9 +85,13 @@ inline constexpr const char* kBytesFamily = "bytes";
 struct MachineModel {
   std::string file = "the machine";  // in messages
   std::string device = "cpu";
-  int64_t cores = 0;              // that the ranks share; 0: each rank has its own
-  double launch_overhead_us = 0;  // of a launch, however little it computes
-  double reduce_GBps = 0;         // at which a reduction combines received bytes; 0: at no cost
+  double memory_GiB = 0;                   // of one device; 0: unknown
+  double reserved_GiB = 0;                 // part of it that tensors cannot have: driver, libraries
+  double memory_GBps = 0;                  // no launch reads and writes faster; 0: no such limit
+  std::map<DataType, double> peak_TFLOPS;  // of one device, by dtype of matmuls; for utilisation
+  int64_t cores = 0;                       // that the ranks share; 0: each rank has its own
+  double launch_overhead_us = 0;           // of a launch, however little it computes
+  double reduce_GBps = 0;  // at which a reduction combines received bytes; 0: at no cost
   Collectives collectives = Collectives::kDirect;
   double call_overhead_us = 0;  // of a collective or an exchange, however little it sends
   std::vector<CollectivePoints> collective_points;
@@ -98,9 +102,12 @@ struct MachineModel {
     double seconds = 0;
     bool is_listed = true;  // false: no family lists the operator
   };
-  /// The time of a launch. One without flops, in a dtype without families, uses the rates of
+  /// The time of a launch: its overhead, and its work at the rate of its family, but not less than
+  /// its bytes at memory_GBps. One without flops, in a dtype without families, uses the rates of
   /// float32. Errors: InvalidArgument for flops in a dtype without families.
   Time time_of(const Computation& computation) const;
+  /// What tensors of one rank can have; 0: unknown.
+  int64_t tensor_memory_bytes() const;
   /// By what factor launches take longer if this many ranks share the cores.
   double slowdown(int64_t ranks) const;
   /// The points of a collective of this many ranks; null if there are none.

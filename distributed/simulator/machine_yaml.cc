@@ -226,6 +226,26 @@ std::string text_of(const LinkLevel& level) {
                      level.latency_us, level.GBps, shared);
 }
 
+void read_memory(YamlMap& map, MachineModel* machine) {
+  machine->memory_GiB = number_or<double>(map, "memory_GiB", 0);
+  machine->reserved_GiB = number_or<double>(map, "reserved_GiB", 0);
+  machine->memory_GBps = number_or<double>(map, "memory_GBps", 0);
+  if (machine->reserved_GiB > 0 && machine->reserved_GiB >= machine->memory_GiB) {
+    map.fail(map.get("reserved_GiB"),
+             fmt::format("reserved_GiB is {}; expected less than memory_GiB, {}.",
+                         machine->reserved_GiB, machine->memory_GiB));
+  }
+}
+
+void read_peaks(const std::string& file, const YAML::Node& node, MachineModel* machine) {
+  if (!node) return;
+  YamlMap map(file, node);
+  for (const auto& entry : node) {
+    machine->peak_TFLOPS[read_dtype(map, entry.first)] =
+        number<double>(map, entry.second, "a peak", Range::kPositive);
+  }
+}
+
 }  // namespace
 
 MachineModel read_machine(const std::string& path) {
@@ -241,6 +261,8 @@ MachineModel parse_machine(const std::string& text, const std::string& file) {
   machine.collectives = choice(map, "collectives", {"direct", "nccl"}) == "nccl"
                             ? Collectives::kNccl
                             : Collectives::kDirect;
+  read_memory(map, &machine);
+  read_peaks(file, map.get("peak_TFLOPS"), &machine);
   machine.cores = number_or<int64_t>(map, "cores", 0);
   machine.launch_overhead_us = number_or<double>(map, "launch_overhead_us", 0);
   machine.call_overhead_us = number_or<double>(map, "call_overhead_us", 0);
@@ -266,6 +288,12 @@ std::string to_yaml(const MachineModel& machine) {
       "launch_overhead_us: {}\ncall_overhead_us: {}\nreduce_GBps: {}\n",
       machine.device, machine.collectives == Collectives::kNccl ? "nccl" : "direct", machine.cores,
       machine.launch_overhead_us, machine.call_overhead_us, machine.reduce_GBps);
+  if (machine.memory_GiB > 0) out += fmt::format("memory_GiB: {}\n", machine.memory_GiB);
+  if (machine.reserved_GiB > 0) out += fmt::format("reserved_GiB: {}\n", machine.reserved_GiB);
+  if (machine.memory_GBps > 0) out += fmt::format("memory_GBps: {}\n", machine.memory_GBps);
+  if (!machine.peak_TFLOPS.empty()) out += "peak_TFLOPS:\n";
+  for (const auto& [dtype, peak] : machine.peak_TFLOPS)
+    out += fmt::format("  {}: {}\n", name_of(dtype), peak);
   if (!machine.links.empty()) out += "links:\n";
   for (const LinkLevel& level : machine.links) out += text_of(level);
   if (!machine.collective_points.empty()) out += "collective_points:\n";

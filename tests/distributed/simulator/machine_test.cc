@@ -38,6 +38,23 @@ TEST(Machine, ALaunchTakesItsOverheadAndItsWork) {
   EXPECT_DOUBLE_EQ(machine().time_of({"add", DataType::FLOAT32, 0, 0}).seconds, 1e-6);
 }
 
+TEST(Machine, NoLaunchIsFasterThanMemory) {
+  MachineModel bound = machine();
+  bound.memory_GBps = 1;
+  // 1e8 flops take 1 ms, and 3e6 bytes 3 ms.
+  EXPECT_DOUBLE_EQ(bound.time_of({"matmul", DataType::FLOAT32, 1e8, 3e6}).seconds, 1e-6 + 3e-3);
+  EXPECT_DOUBLE_EQ(bound.time_of({"matmul", DataType::FLOAT32, 1e8, 1e5}).seconds, 1e-6 + 1e-3);
+  EXPECT_DOUBLE_EQ(bound.time_of({"add", DataType::FLOAT32, 0, 4e3}).seconds, 1e-6 + 4e-6);
+}
+
+TEST(Machine, TensorsHaveTheMemoryThatIsNotReserved) {
+  MachineModel device;
+  EXPECT_EQ(device.tensor_memory_bytes(), 0);
+  device.memory_GiB = 80;
+  device.reserved_GiB = 1.5;
+  EXPECT_EQ(device.tensor_memory_bytes(), (int64_t{157} << 30) / 2);
+}
+
 TEST(Machine, AnUnlistedOperatorHasTheRatesOfMatmulsOrOfBytes) {
   const auto with_flops = machine().time_of({"conv2d", DataType::FLOAT32, 1e8, 1e3});
   EXPECT_DOUBLE_EQ(with_flops.seconds, 1e-6 + 1e-3);

@@ -43,6 +43,10 @@ TEST(MachineYaml, WhatIsWrittenIsReadBack) {
   machine.collectives = Collectives::kNccl;
   machine.reduce_GBps = 0;
   machine.call_overhead_us = 12.5;
+  machine.memory_GiB = 80;
+  machine.reserved_GiB = 1.25;
+  machine.memory_GBps = 2039;
+  machine.peak_TFLOPS = {{DataType::FLOAT32, 19.5}, {DataType::BFLOAT16, 312}};
   EXPECT_EQ(parse(to_yaml(machine)), machine);
 }
 
@@ -59,6 +63,15 @@ TEST(MachineYaml, EachMistakeIsNamedWithItsLine) {
        "m.yaml:1: cores is -2; expected an integer, 0 or more."},
       {"cores: 2.5\n" + std::string(kFamilies),
        "m.yaml:1: cores is 2.5; expected an integer, 0 or more."},
+      {"memory_GiB: 80\nreserved_GiB: 80\n" + std::string(kFamilies),
+       "m.yaml:2: reserved_GiB is 80; expected less than memory_GiB, 80."},
+      {"reserved_GiB: 1\n" + std::string(kFamilies),
+       "m.yaml:1: reserved_GiB is 1; expected less than memory_GiB, 0."},
+      {"peak_TFLOPS: {float32: -1}\n" + std::string(kFamilies),
+       "m.yaml:1: a peak is -1; expected a number above 0."},
+      {"peak_TFLOPS: {tf32: 1}\n" + std::string(kFamilies), "m.yaml:1: "},
+      {"memory_Gbps: 3\n" + std::string(kFamilies),
+       "m.yaml:1: the key 'memory_Gbps' is not read here, did you mean 'memory_GBps'?"},
       {"device: tpu\n" + std::string(kFamilies), "m.yaml:1: device is 'tpu'; expected cpu."},
       {"collectives: ring\n" + std::string(kFamilies),
        "m.yaml:1: collectives is 'ring'; expected direct or nccl."},
