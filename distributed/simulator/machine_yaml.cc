@@ -257,7 +257,7 @@ MachineModel parse_machine(const std::string& text, const std::string& file) {
   YamlMap map(file, root);
   MachineModel machine;
   machine.file = file;
-  machine.device = choice(map, "device", {"cpu"});
+  machine.device = choice(map, "device", {"cpu", "gpu"});
   machine.collectives = choice(map, "collectives", {"direct", "nccl"}) == "nccl"
                             ? Collectives::kNccl
                             : Collectives::kDirect;
