@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <string_view>
 
 #include "distributed/simulator/group_links.h"
 #include "distributed/simulator/nccl_time.h"
@@ -48,12 +49,15 @@ double nccl_message_seconds(const MachineModel& machine, std::span<const int64_t
       });
   double longest = 0;
   for (const auto& [link, each] : seconds) longest = std::max(longest, each);
-  return latency + longest;
+  const double combined = machine.memory_GBps > 0 ? static_cast<double>(call.bytes_combined) /
+                                                        (machine.memory_GBps * 1e9)
+                                                  : 0;
+  return latency + longest + combined;
 }
 
 double own_message_seconds(const MachineModel& machine, std::span<const int64_t> ranks,
                            const GroupCall& call, size_t position) {
-  return machine.collectives == Collectives::kNccl
+  return machine.collectives != Collectives::kDirect
              ? nccl_message_seconds(machine, ranks, call, position)
              : direct_message_seconds(machine, ranks, call, position);
 }
@@ -67,12 +71,23 @@ double slowest_member(const MachineModel& machine, std::span<const int64_t> rank
   return longest;
 }
 
+// Whether NCCL has the whole call, and not only its messages.
+bool is_by_library(const MachineModel& machine, std::string_view op) {
+  switch (machine.collectives) {
+    case Collectives::kDirect:
+      return false;
+    case Collectives::kNccl:
+      return op != "all_to_all" && op != "exchange";
+    case Collectives::kNcclExact:
+      return op == "all_gather";
+  }
+  return false;
+}
+
 double formula_seconds(const MachineModel& machine, std::span<const int64_t> ranks,
                        std::span<const GroupCall* const> calls, const GroupLinks& links) {
   const GroupCall& call = *calls.front();
-  if (call.op == "all_to_all" || call.op == "exchange")
-    return slowest_member(machine, ranks, calls);
-  if (machine.collectives == Collectives::kNccl)
+  if (is_by_library(machine, call.op))
     return nccl_seconds(links, call.op, static_cast<double>(call.bytes));
   const double round = slowest_member(machine, ranks, calls);
   return call.pattern == CallPattern::kTree ? round * std::bit_width(ranks.size() - 1) : round;
@@ -85,9 +100,11 @@ double collective_seconds(const MachineModel& machine, std::span<const int64_t> 
   if (ranks.size() < 2) return 0;
   const GroupLinks links = links_of(machine, ranks);
   const GroupCall& call = *calls.front();
+  const bool has_measured_form =
+      machine.collectives != Collectives::kNcclExact || is_by_library(machine, call.op);
   const CollectivePoints* points =
       machine.points_of(call.op, links.ranks, links.levels.back().link->name);
-  if (points) return points->seconds(static_cast<double>(call.bytes));
+  if (points && has_measured_form) return points->seconds(static_cast<double>(call.bytes));
   return machine.call_overhead_us * 1e-6 + formula_seconds(machine, ranks, calls, links);
 }
 

@@ -18,6 +18,7 @@ namespace phi::distributed::simulator {
 ///             CallPattern::kTree
 ///   kNccl     nccl_seconds of the first member's op and bytes; of an all_to_all, until the
 ///             slowest member's messages have arrived
+///   kNcclExact  an all_gather as kNccl; others as kDirect. Only an all_gather uses points
 ///
 /// A formula takes call_overhead_us first; points contain it.
 /// Errors: those of links_of.
@@ -29,7 +30,8 @@ double collective_seconds(const MachineModel& machine, std::span<const int64_t> 
 ///
 ///   kDirect   one after the other, and each slice of a message takes the latency of its level;
 ///             received bytes are then combined at reduce_GBps
-///   kNccl     those of one level one after the other, levels at the same time; one latency
+///   kNccl     those of one level one after the other, levels at the same time; one latency;
+///             received bytes are combined at memory_GBps. The same for kNcclExact
 ///
 /// Both take call_overhead_us first.
 double message_seconds(const MachineModel& machine, std::span<const int64_t> ranks,

@@ -53,8 +53,10 @@ struct LinkLevel {
 
 /// How the members of a group exchange messages in a collective.
 enum class Collectives : uint8_t {
-  kDirect,  // every member sends to every other: MPI and local worlds (distributed/comm/group.h)
-  kNccl     // rings and trees (nccl_time.h)
+  kDirect,    // every member sends to every other: MPI and local worlds (distributed/comm/group.h)
+  kNccl,      // rings and trees (nccl_time.h)
+  kNcclExact  // gathers as kNccl; reductions and broadcasts as kDirect, with NCCL's messages. No
+              // machine file has it: a job with `run.reduction: exact` makes it of kNccl
 };
 
 /// A measured collective.

@@ -106,9 +106,12 @@ double model_flops(const Setup& setup) {
   return flops;
 }
 
-Prediction predict_job(const Setup& setup, int64_t steps, const MachineModel& machine) {
+Prediction predict_job(const Setup& setup, int64_t steps, const MachineModel& given) {
   const JobConfig& config = setup.config;
-  check_device(config, machine);
+  check_device(config, given);
+  MachineModel machine = given;
+  if (machine.collectives == Collectives::kNccl && config.run.reduction == "exact")
+    machine.collectives = Collectives::kNcclExact;
   std::vector<RankProgram> programs;
   Prediction out;
   for (int64_t rank = 0; rank < config.mesh.num_ranks(); ++rank) {

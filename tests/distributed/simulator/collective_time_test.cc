@@ -144,6 +144,24 @@ TEST(NcclTime, OtherNamesAreErrors) {
               ThrowsError(ErrorCode::kInvalidArgument, "NCCL has no collective 'gossip'"));
 }
 
+TEST(NcclTime, ExactReductionsAreMessages) {
+  MachineModel machine = cluster();
+  machine.collectives = Collectives::kNcclExact;
+  machine.memory_GBps = 1e-6;
+  machine.collective_points = {{"all_reduce", 2, "node", {{100, 2}}},
+                               {"all_gather", 2, "node", {{100, 3}}}};
+  GroupCall reduce = call("all_reduce", 400);
+  reduce.peers = {{1, 2, 400, 2, 400}};
+  reduce.bytes_combined = 200;
+  EXPECT_DOUBLE_EQ(seconds(machine, {0, 1}, reduce), 1 + 400 / 100.0 + 200 / 1000.0);
+  EXPECT_DOUBLE_EQ(seconds(machine, {0, 1}, call("all_gather", 100)), 3);
+  EXPECT_DOUBLE_EQ(seconds(machine, {0, 4}, call("all_gather", 400)), 0.5 * 400 / 20 + 10);
+  GroupCall broadcast = call("broadcast", 400);
+  broadcast.pattern = CallPattern::kTree;
+  broadcast.peers = {{1, 0, 0, 1, 400}};
+  EXPECT_DOUBLE_EQ(seconds(machine, {0, 1, 2, 3}, broadcast), 2 * (1 + 4.0));
+}
+
 TEST(DirectTime, ALinkThatRanksShareIsSlower) {
   MachineModel machine = cluster(4);
   machine.collectives = Collectives::kDirect;

@@ -72,7 +72,7 @@ TEST(MachineYaml, EachMistakeIsNamedWithItsLine) {
       {"peak_TFLOPS: {tf32: 1}\n" + std::string(kFamilies), "m.yaml:1: "},
       {"memory_Gbps: 3\n" + std::string(kFamilies),
        "m.yaml:1: the key 'memory_Gbps' is not read here, did you mean 'memory_GBps'?"},
-      {"device: tpu\n" + std::string(kFamilies), "m.yaml:1: device is 'tpu'; expected cpu."},
+      {"device: tpu\n" + std::string(kFamilies), "m.yaml:1: device is 'tpu'; expected cpu or gpu."},
       {"collectives: ring\n" + std::string(kFamilies),
        "m.yaml:1: collectives is 'ring'; expected direct or nccl."},
       {"collectives: nccl\nreduce_GBps: 3\n" + std::string(kFamilies),
