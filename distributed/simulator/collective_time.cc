@@ -113,4 +113,12 @@ double message_seconds(const MachineModel& machine, std::span<const int64_t> ran
   return machine.call_overhead_us * 1e-6 + own_message_seconds(machine, ranks, call, position);
 }
 
+double end_of_wait(const MachineModel& machine, double now, double begin, double transfer) {
+  const double receiving = machine.receiving_rate, computing = machine.computing_rate;
+  if (now <= begin || receiving == 0) return std::max(now, begin) + transfer;
+  // In as many seconds, the message arrives or the computation is over, whichever is first.
+  const double beside = std::min(transfer / receiving, (now - begin) / computing);
+  return now + beside * (1 - computing) + std::max(0.0, transfer - beside * receiving);
+}
+
 }  // namespace phi::distributed::simulator

@@ -37,4 +37,10 @@ double collective_seconds(const MachineModel& machine, std::span<const int64_t> 
 double message_seconds(const MachineModel& machine, std::span<const int64_t> ranks,
                        const GroupCall& call, size_t position);
 
+/// When a wait ends that begins at `now`, for messages that are under way since `begin`, and take
+/// `transfer` seconds if their receiver waits. Until `now` the receiver has computed: they have
+/// arrived in part (MachineModel::receiving_rate), and the computation has slowed down
+/// (computing_rate), which the wait makes up for.
+double end_of_wait(const MachineModel& machine, double now, double begin, double transfer);
+
 }  // namespace phi::distributed::simulator

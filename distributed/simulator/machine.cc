@@ -98,10 +98,11 @@ const LinkLevel& MachineModel::link_between(int64_t a, int64_t b) const {
     throw errors::InvalidArgument(
         "{} has no links, and rank {} sends to rank {}; calibrate under mpirun -n 2.", file, a, b);
   }
+  const LinkLevel& last = links.back();
   throw errors::InvalidArgument(
-      "no link of {} connects ranks {} and {}: its last level, '{}', has units of {} ranks; leave "
+      "{}{}: no link connects ranks {} and {}: the last level, '{}', has units of {} ranks; leave "
       "out its size, or add a level.",
-      file, a, b, links.back().name, links.back().size);
+      file, last.line > 0 ? fmt::format(":{}", last.line) : "", a, b, last.name, last.size);
 }
 
 }  // namespace phi::distributed::simulator

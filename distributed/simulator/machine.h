@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "distributed/simulator/rank_program.h"
@@ -45,10 +46,17 @@ struct LinkLevel {
   double latency_us = 0;  // of a message
   double GBps = 0;        // in each direction of one link, 1e9 bytes per second
   int64_t shared_by = 1;  // neighbouring ranks that share one link of this level
+  int line = 0;           // in the machine file, for messages; 0: none
 
   /// What one rank receives while the ranks that share its link receive as much.
   double rank_GBps() const { return GBps / static_cast<double>(shared_by); }
-  friend bool operator==(const LinkLevel&, const LinkLevel&) = default;
+  /// Compares all but `line`.
+  friend bool operator==(const LinkLevel& a, const LinkLevel& b) {
+    const auto values = [](const LinkLevel& level) {
+      return std::tie(level.name, level.size, level.latency_us, level.GBps, level.shared_by);
+    };
+    return values(a) == values(b);
+  }
 };
 
 /// How the members of a group exchange messages in a collective.
@@ -97,6 +105,9 @@ struct MachineModel {
   Collectives collectives = Collectives::kDirect;
   double call_overhead_us = 0;  // of a collective or an exchange, however little it sends
   std::vector<CollectivePoints> collective_points;
+  // While a message arrives at a rank that computes, relative to when it does one of both.
+  double receiving_rate = 1;     // of the message; 0: it arrives while the rank waits for it, only
+  double computing_rate = 1;     // of the computation
   std::vector<LinkLevel> links;  // from the inside out
   std::map<DataType, std::vector<OpFamily>> families;
 

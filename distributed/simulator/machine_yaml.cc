@@ -42,6 +42,16 @@ T number_or(YamlMap& map, const char* key, T otherwise) {
   return node ? number<T>(map, node, key, Range::kNotNegative) : otherwise;
 }
 
+// A number up to 1, which is the default.
+double part_or_all(YamlMap& map, const char* key, bool can_be_none) {
+  const YAML::Node node = map.get(key);
+  if (!node) return 1;
+  const auto part =
+      number<double>(map, node, key, can_be_none ? Range::kNotNegative : Range::kPositive);
+  if (part > 1) map.fail(node, fmt::format("{} is {}; expected at most 1.", key, part));
+  return part;
+}
+
 std::string word(const YamlMap& map, const YAML::Node& node, std::string_view what) {
   if (!node.IsScalar()) map.fail(node, fmt::format("{} must be a name.", what));
   return node.Scalar();
@@ -61,6 +71,7 @@ std::string choice(YamlMap& map, const char* key, const std::vector<std::string>
 LinkLevel read_link(const std::string& file, const YAML::Node& node) {
   YamlMap map(file, node);
   LinkLevel level;
+  level.line = node.Mark().line + 1;
   level.name = word(map, map.require("name"), "name");
   level.size = number_or<int64_t>(map, "size", 0);
   level.latency_us =
@@ -267,6 +278,8 @@ MachineModel parse_machine(const std::string& text, const std::string& file) {
   machine.launch_overhead_us = number_or<double>(map, "launch_overhead_us", 0);
   machine.call_overhead_us = number_or<double>(map, "call_overhead_us", 0);
   machine.reduce_GBps = number_or<double>(map, "reduce_GBps", 0);
+  machine.receiving_rate = part_or_all(map, "receiving_rate", /*can_be_none=*/true);
+  machine.computing_rate = part_or_all(map, "computing_rate", /*can_be_none=*/false);
   if (machine.collectives == Collectives::kNccl && machine.reduce_GBps > 0) {
     map.fail(map.get("reduce_GBps"),
              "reduce_GBps belongs to collectives: direct; NCCL combines bytes while they arrive. "
@@ -288,6 +301,10 @@ std::string to_yaml(const MachineModel& machine) {
       "launch_overhead_us: {}\ncall_overhead_us: {}\nreduce_GBps: {}\n",
       machine.device, machine.collectives == Collectives::kNccl ? "nccl" : "direct", machine.cores,
       machine.launch_overhead_us, machine.call_overhead_us, machine.reduce_GBps);
+  if (machine.receiving_rate < 1)
+    out += fmt::format("receiving_rate: {}\n", machine.receiving_rate);
+  if (machine.computing_rate < 1)
+    out += fmt::format("computing_rate: {}\n", machine.computing_rate);
   if (machine.memory_GiB > 0) out += fmt::format("memory_GiB: {}\n", machine.memory_GiB);
   if (machine.reserved_GiB > 0) out += fmt::format("reserved_GiB: {}\n", machine.reserved_GiB);
   if (machine.memory_GBps > 0) out += fmt::format("memory_GBps: {}\n", machine.memory_GBps);

@@ -190,7 +190,8 @@ class StepSimulation {
                                 ? message_seconds(machine_, *matched.ranks, call, position)
                                 : seconds_of_members(matched);
     RankState& state = states_[rank];
-    const double end = std::max(state.clock, *ready + transfer);
+    const double begin = std::max(*ready, matched.arrivals[position].time);
+    const double end = end_of_wait(machine_, state.clock, begin, transfer);
     const double bubble = std::clamp(*ready - state.clock, 0.0, end - state.clock);
     state.time.bubble += bubble;
     state.time.exposed += end - state.clock - bubble;

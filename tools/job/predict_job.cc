@@ -2,9 +2,11 @@
 #include "tools/job/predict_job.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -75,6 +77,14 @@ void check_device(const JobConfig& config, const MachineModel& machine) {
         fmt::format("messages go through the host, and {} has the times of NCCL; "
                     "remove the key, or set `collectives: direct` and measured links.",
                     machine.file));
+  }
+  if (!machine.families.contains(config.run.dtype)) {
+    std::vector<std::string_view> known;
+    for (const auto& entry : machine.families) known.push_back(name_of(entry.first));
+    throw config.wrong(
+        {"run.dtype"},
+        fmt::format("{} has rates of {} only; calibrate with --dtypes={},{}.", machine.file,
+                    fmt::join(known, ", "), fmt::join(known, ","), name_of(config.run.dtype)));
   }
   if (config.run.tf32) {
     throw config.wrong({"run.tf32"},

@@ -171,6 +171,22 @@ TEST(DirectTime, ALinkThatRanksShareIsSlower) {
   EXPECT_DOUBLE_EQ(seconds(machine, {0, 1}, reduce), 2 * 1 + 200 / 100.0);
 }
 
+TEST(EndOfWait, MessagesAndComputationShareTheTime) {
+  MachineModel machine;
+  EXPECT_EQ(end_of_wait(machine, 10, 12, 5), 17);  // nothing has been computed meanwhile
+  EXPECT_EQ(end_of_wait(machine, 10, 2, 5), 10);
+  EXPECT_EQ(end_of_wait(machine, 10, 7, 5), 12);
+  machine.receiving_rate = 0.5;
+  EXPECT_EQ(end_of_wait(machine, 10, 12, 5), 17);
+  EXPECT_EQ(end_of_wait(machine, 20, 2, 5), 20);  // has arrived at 12
+  EXPECT_EQ(end_of_wait(machine, 10, 6, 5), 13);  // 2 of 5 have arrived
+  machine.computing_rate = 0.8;
+  EXPECT_EQ(end_of_wait(machine, 10, 6, 5), 13.5);  // as above, 2.5 of 5 in 5 seconds; 1 late
+  EXPECT_EQ(end_of_wait(machine, 20, 2, 5), 22);    // 10 seconds of both compute 8
+  machine.receiving_rate = 0;
+  EXPECT_EQ(end_of_wait(machine, 20, 2, 5), 25);
+}
+
 TEST(CollectivePoints, AreUsedInsteadOfFormulas) {
   MachineModel machine = cluster();
   machine.call_overhead_us = 7e6;

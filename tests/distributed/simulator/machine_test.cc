@@ -95,8 +95,11 @@ TEST(Machine, TheInnermostLevelConnectsTwoRanks) {
   EXPECT_EQ(cluster.link_between(1, 2).name, "rack");
   EXPECT_THAT([&] { cluster.link_between(3, 4); },
               ThrowsError(ErrorCode::kInvalidArgument,
-                          "no link of m.yaml connects ranks 3 and 4: its last level, 'rack', has "
+                          "m.yaml: no link connects ranks 3 and 4: the last level, 'rack', has "
                           "units of 4 ranks"));
+  cluster.links.back().line = 7;
+  EXPECT_THAT([&] { cluster.link_between(3, 4); },
+              ThrowsError(ErrorCode::kInvalidArgument, "m.yaml:7: no link connects ranks 3 and 4"));
   cluster.links.back().size = 0;
   EXPECT_EQ(cluster.link_between(3, 4).name, "rack");
   EXPECT_THAT(

@@ -43,6 +43,8 @@ TEST(MachineYaml, WhatIsWrittenIsReadBack) {
   machine.collectives = Collectives::kNccl;
   machine.reduce_GBps = 0;
   machine.call_overhead_us = 12.5;
+  machine.receiving_rate = 0.25;
+  machine.computing_rate = 0.75;
   machine.memory_GiB = 80;
   machine.reserved_GiB = 1.25;
   machine.memory_GBps = 2039;
@@ -67,6 +69,10 @@ TEST(MachineYaml, EachMistakeIsNamedWithItsLine) {
        "m.yaml:2: reserved_GiB is 80; expected less than memory_GiB, 80."},
       {"reserved_GiB: 1\n" + std::string(kFamilies),
        "m.yaml:1: reserved_GiB is 1; expected less than memory_GiB, 0."},
+      {"receiving_rate: 1.5\n" + std::string(kFamilies),
+       "m.yaml:1: receiving_rate is 1.5; expected at most 1."},
+      {"computing_rate: 0\n" + std::string(kFamilies),
+       "m.yaml:1: computing_rate is 0; expected a number above 0."},
       {"peak_TFLOPS: {float32: -1}\n" + std::string(kFamilies),
        "m.yaml:1: a peak is -1; expected a number above 0."},
       {"peak_TFLOPS: {tf32: 1}\n" + std::string(kFamilies), "m.yaml:1: "},

@@ -135,6 +135,7 @@ class Simulate(unittest.TestCase):
         host = self.folder.write("host.yaml", launch.job_text(run={"messages": "host"}, mode="train", place="gpu"))
         unknown = self.folder.write("unknown.yaml", MACHINE.replace("launch_overhead_us", "launch_overhed_us"))
         negative = self.folder.write("negative.yaml", MACHINE.replace("GBps: 1", "GBps: -1"))
+        small = self.folder.write("small.yaml", MACHINE.replace("name: node", "name: node, size: 1"))
         alone = self.folder.write("alone.yaml", MACHINE.replace("links:\n  - {name: node, latency_us: 1, GBps: 1}\n", ""))
         machine = f"--machine={self.machine}"
         cases = [
@@ -151,7 +152,9 @@ class Simulate(unittest.TestCase):
             (1, [job, f"--machine={unknown}"], "unknown.yaml:1: the key 'launch_overhed_us' is not read here, did you mean"),
             (1, [job, f"--machine={negative}"], "negative.yaml:3: GBps is -1; expected a number above 0."),
             (1, [job, f"--machine={alone}"], "alone.yaml has no links, and rank "),
-            (1, [bfloat16, machine], "has rates of float32 only; calibrate with --dtypes=float32,bfloat16."),
+            (1, [bfloat16, machine], "machine.yaml has rates of float32 only; calibrate with --dtypes=float32,bfloat16."),
+            (1, [bfloat16, machine], "bf16.yaml:11: key 'run.dtype': "),
+            (1, [job, f"--machine={small}"], "small.yaml:3: no link connects ranks "),
         ]
         for status, args, message in cases:
             with self.subTest(args=args):
