@@ -4,11 +4,32 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "phi/common/readable_numbers.h"
 
 namespace phi::simulation {
+namespace {
+
+// A line if ranks hold more than a device has.
+std::string lack_of_memory(const Prediction& prediction) {
+  if (prediction.device_bytes == 0) return "";
+  const auto exceeds = [&](const RankPrediction& rank) {
+    return rank.peak_tensor_bytes > prediction.device_bytes;
+  };
+  const auto ranks = std::ranges::count_if(prediction.ranks, exceeds);
+  if (ranks == 0) return "";
+  const auto most =
+      std::ranges::max_element(prediction.ranks, {}, &RankPrediction::peak_tensor_bytes);
+  return fmt::format(
+      "does not fit: {} rank{} more than the {} that a device has for tensors; rank "
+      "{} holds {}\n",
+      ranks, ranks == 1 ? " holds" : "s hold", human_bytes(prediction.device_bytes),
+      most - prediction.ranks.begin(), human_bytes(most->peak_tensor_bytes));
+}
+
+}  // namespace
 
 nlohmann::ordered_json to_json(const Prediction& prediction) {
   nlohmann::ordered_json ranks = nlohmann::ordered_json::array();
@@ -22,8 +43,11 @@ nlohmann::ordered_json to_json(const Prediction& prediction) {
                      {"exposed_seconds", own.exposed_seconds},
                      {"bubble_seconds", own.bubble_seconds}});
   }
+  using Json = nlohmann::ordered_json;
   return {{"step_seconds", prediction.step_seconds},
           {"tokens_per_s", prediction.tokens_per_s},
+          {"mfu", prediction.mfu ? Json(*prediction.mfu) : Json()},
+          {"device_bytes", prediction.device_bytes > 0 ? Json(prediction.device_bytes) : Json()},
           {"unlisted_ops", prediction.unlisted},
           {"ranks", std::move(ranks)}};
 }
@@ -43,6 +67,9 @@ std::string table(const Prediction& prediction) {
                        human_bytes(own.bytes_sent), human_bytes(own.bytes_received),
                        human_bytes(own.peak_tensor_bytes));
   }
+  if (prediction.mfu)
+    out += fmt::format("model flops utilisation: {:.1f} %\n", 100 * *prediction.mfu);
+  out += lack_of_memory(prediction);
   if (!prediction.unlisted.empty()) {
     out += fmt::format("without rates of their own: {}\n", fmt::join(prediction.unlisted, ", "));
   }

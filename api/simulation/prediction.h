@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct RankPrediction {
 struct Prediction {
   double step_seconds = 0;
   double tokens_per_s = 0;
+  std::optional<double> mfu;  // model flops utilisation: of the machine's peak for the job's dtype
+  int64_t device_bytes = 0;   // that tensors of a rank can have; 0: unknown
   std::vector<RankPrediction> ranks;
   size_t classes = 0;                 // ranks whose steps are equal are one class
   std::vector<std::string> unlisted;  // operators whose rates are those of matmuls or copies

@@ -60,6 +60,7 @@ class ProgramBuilder {
     out.pattern = pattern_of(call.op);
     out.is_started = call.is_started;
     out.bytes_combined = bytes_combined(call);
+    out.bytes = call.bytes;
     const int64_t own = position_in(call.group, rank_);
     const auto size = static_cast<int64_t>(call.group.size());
     for (const RecordedTraffic& peer : call.peers) {

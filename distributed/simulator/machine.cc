@@ -22,6 +22,11 @@ const OpFamily& named(const std::vector<OpFamily>& families, std::string_view na
   return *found;
 }
 
+// The value at x on the line through two points of a diagram with logarithmic axes.
+double on_line(double x, double x0, double y0, double x1, double y1) {
+  return y0 * std::pow(y1 / y0, std::log(x / x0) / std::log(x1 / x0));
+}
+
 }  // namespace
 
 double OpFamily::per_second(double work) const {
@@ -29,8 +34,15 @@ double OpFamily::per_second(double work) const {
   if (after == points.begin()) return points.front().per_second;
   if (after == points.end()) return points.back().per_second;
   const RatePoint& low = *(after - 1);
-  const double part = std::log(work / low.work) / std::log(after->work / low.work);
-  return low.per_second * std::pow(after->per_second / low.per_second, part);
+  return on_line(work, low.work, low.per_second, after->work, after->per_second);
+}
+
+double CollectivePoints::seconds(double bytes) const {
+  const auto after = std::ranges::upper_bound(points, bytes, {}, &TimePoint::bytes);
+  if (after == points.begin()) return points.front().seconds;
+  const TimePoint& low = *(after - 1);
+  if (after == points.end()) return low.seconds * bytes / low.bytes;
+  return on_line(bytes, low.bytes, low.seconds, after->bytes, after->seconds);
 }
 
 MachineModel::Time MachineModel::time_of(const Computation& computation) const {
@@ -56,11 +68,26 @@ MachineModel::Time MachineModel::time_of(const Computation& computation) const {
           ? *listed
           : named(of_dtype->second, computation.flops > 0 ? kMatmulFamily : kBytesFamily, file);
   const double work = family.by == WorkUnit::kFlops ? computation.flops : computation.bytes;
-  return {launch_overhead_us * 1e-6 + (work > 0 ? work / family.per_second(work) : 0), is_listed};
+  const double by_rate = work > 0 ? work / family.per_second(work) : 0;
+  const double by_memory = memory_GBps > 0 ? computation.bytes / (memory_GBps * 1e9) : 0;
+  return {launch_overhead_us * 1e-6 + std::max(by_rate, by_memory), is_listed};
+}
+
+int64_t MachineModel::tensor_memory_bytes() const {
+  return std::llround((memory_GiB - reserved_GiB) * static_cast<double>(1 << 30));
 }
 
 double MachineModel::slowdown(int64_t ranks) const {
   return cores > 0 ? std::max(1.0, static_cast<double>(ranks) / static_cast<double>(cores)) : 1.0;
+}
+
+const CollectivePoints* MachineModel::points_of(std::string_view op, int64_t ranks,
+                                                std::string_view outermost_level) const {
+  const auto fits = [&](const CollectivePoints& each) {
+    return each.op == op && each.ranks == ranks && each.level == outermost_level;
+  };
+  const auto found = std::ranges::find_if(collective_points, fits);
+  return found != collective_points.end() ? &*found : nullptr;
 }
 
 const LinkLevel& MachineModel::link_between(int64_t a, int64_t b) const {
@@ -71,10 +98,11 @@ const LinkLevel& MachineModel::link_between(int64_t a, int64_t b) const {
     throw errors::InvalidArgument(
         "{} has no links, and rank {} sends to rank {}; calibrate under mpirun -n 2.", file, a, b);
   }
+  const LinkLevel& last = links.back();
   throw errors::InvalidArgument(
-      "no link of {} connects ranks {} and {}: its last level, '{}', has units of {} ranks; leave "
+      "{}{}: no link connects ranks {} and {}: the last level, '{}', has units of {} ranks; leave "
       "out its size, or add a level.",
-      file, a, b, links.back().name, links.back().size);
+      file, last.line > 0 ? fmt::format(":{}", last.line) : "", a, b, last.name, last.size);
 }
 
 }  // namespace phi::distributed::simulator

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "distributed/simulator/rank_program.h"
@@ -42,9 +44,48 @@ struct LinkLevel {
   std::string name;
   int64_t size = 0;       // ranks of a unit; 0: any number, in the last level
   double latency_us = 0;  // of a message
-  double GBps = 0;        // received by one rank, 1e9 bytes per second
+  double GBps = 0;        // in each direction of one link, 1e9 bytes per second
+  int64_t shared_by = 1;  // neighbouring ranks that share one link of this level
+  int line = 0;           // in the machine file, for messages; 0: none
 
-  friend bool operator==(const LinkLevel&, const LinkLevel&) = default;
+  /// What one rank receives while the ranks that share its link receive as much.
+  double rank_GBps() const { return GBps / static_cast<double>(shared_by); }
+  /// Compares all but `line`.
+  friend bool operator==(const LinkLevel& a, const LinkLevel& b) {
+    const auto values = [](const LinkLevel& level) {
+      return std::tie(level.name, level.size, level.latency_us, level.GBps, level.shared_by);
+    };
+    return values(a) == values(b);
+  }
+};
+
+/// How the members of a group exchange messages in a collective.
+enum class Collectives : uint8_t {
+  kDirect,    // every member sends to every other: MPI and local worlds (distributed/comm/group.h)
+  kNccl,      // rings and trees (nccl_time.h)
+  kNcclExact  // gathers as kNccl; reductions and broadcasts as kDirect, with NCCL's messages. No
+              // machine file has it: a job with `run.reduction: exact` makes it of kNccl
+};
+
+/// A measured collective.
+struct TimePoint {
+  double bytes = 0;  // GroupCall::bytes
+  double seconds = 0;
+
+  friend bool operator==(const TimePoint&, const TimePoint&) = default;
+};
+
+/// Measured times of a collective, which are used instead of a formula.
+struct CollectivePoints {
+  std::string op;                 // "all_reduce"
+  int64_t ranks = 0;              // of the group
+  std::string level;              // the outermost level that the group uses
+  std::vector<TimePoint> points;  // one or more, by increasing bytes
+
+  /// Linear in log(bytes) and log(seconds) between two points. Fewer bytes than the first point
+  /// take its time; more than the last proceed at its rate.
+  double seconds(double bytes) const;
+  friend bool operator==(const CollectivePoints&, const CollectivePoints&) = default;
 };
 
 /// Families that each dtype has; operators that no family lists use their rates.
@@ -54,21 +95,37 @@ inline constexpr const char* kBytesFamily = "bytes";
 struct MachineModel {
   std::string file = "the machine";  // in messages
   std::string device = "cpu";
-  int64_t cores = 0;              // that the ranks share; 0: each rank has its own
-  double launch_overhead_us = 0;  // of a launch, however little it computes
-  double reduce_GBps = 0;         // at which a reduction combines received bytes; 0: at no cost
-  std::vector<LinkLevel> links;   // from the inside out
+  double memory_GiB = 0;                   // of one device; 0: unknown
+  double reserved_GiB = 0;                 // part of it that tensors cannot have: driver, libraries
+  double memory_GBps = 0;                  // no launch reads and writes faster; 0: no such limit
+  std::map<DataType, double> peak_TFLOPS;  // of one device, by dtype of matmuls; for utilisation
+  int64_t cores = 0;                       // that the ranks share; 0: each rank has its own
+  double launch_overhead_us = 0;           // of a launch, however little it computes
+  double reduce_GBps = 0;  // at which a reduction combines received bytes; 0: at no cost
+  Collectives collectives = Collectives::kDirect;
+  double call_overhead_us = 0;  // of a collective or an exchange, however little it sends
+  std::vector<CollectivePoints> collective_points;
+  // While a message arrives at a rank that computes, relative to when it does one of both.
+  double receiving_rate = 1;     // of the message; 0: it arrives while the rank waits for it, only
+  double computing_rate = 1;     // of the computation
+  std::vector<LinkLevel> links;  // from the inside out
   std::map<DataType, std::vector<OpFamily>> families;
 
   struct Time {
     double seconds = 0;
     bool is_listed = true;  // false: no family lists the operator
   };
-  /// The time of a launch. One without flops, in a dtype without families, uses the rates of
+  /// The time of a launch: its overhead, and its work at the rate of its family, but not less than
+  /// its bytes at memory_GBps. One without flops, in a dtype without families, uses the rates of
   /// float32. Errors: InvalidArgument for flops in a dtype without families.
   Time time_of(const Computation& computation) const;
+  /// What tensors of one rank can have; 0: unknown.
+  int64_t tensor_memory_bytes() const;
   /// By what factor launches take longer if this many ranks share the cores.
   double slowdown(int64_t ranks) const;
+  /// The points of a collective of this many ranks; null if there are none.
+  const CollectivePoints* points_of(std::string_view op, int64_t ranks,
+                                    std::string_view outermost_level) const;
   /// The level that connects two ranks. Errors: InvalidArgument if there is none.
   const LinkLevel& link_between(int64_t a, int64_t b) const;
 

@@ -42,6 +42,16 @@ T number_or(YamlMap& map, const char* key, T otherwise) {
   return node ? number<T>(map, node, key, Range::kNotNegative) : otherwise;
 }
 
+// A number up to 1, which is the default.
+double part_or_all(YamlMap& map, const char* key, bool can_be_none) {
+  const YAML::Node node = map.get(key);
+  if (!node) return 1;
+  const auto part =
+      number<double>(map, node, key, can_be_none ? Range::kNotNegative : Range::kPositive);
+  if (part > 1) map.fail(node, fmt::format("{} is {}; expected at most 1.", key, part));
+  return part;
+}
+
 std::string word(const YamlMap& map, const YAML::Node& node, std::string_view what) {
   if (!node.IsScalar()) map.fail(node, fmt::format("{} must be a name.", what));
   return node.Scalar();
@@ -61,11 +71,14 @@ std::string choice(YamlMap& map, const char* key, const std::vector<std::string>
 LinkLevel read_link(const std::string& file, const YAML::Node& node) {
   YamlMap map(file, node);
   LinkLevel level;
+  level.line = node.Mark().line + 1;
   level.name = word(map, map.require("name"), "name");
   level.size = number_or<int64_t>(map, "size", 0);
   level.latency_us =
       number<double>(map, map.require("latency_us"), "latency_us", Range::kNotNegative);
   level.GBps = number<double>(map, map.require("GBps"), "GBps", Range::kPositive);
+  if (const YAML::Node shared_by = map.get("shared_by"))
+    level.shared_by = number<int64_t>(map, shared_by, "shared_by", Range::kPositive);
   map.check_all_read();
   return level;
 }
@@ -89,12 +102,34 @@ std::vector<LinkLevel> read_links(const std::string& file, const YamlMap& machin
   return links;
 }
 
-RatePoint read_point(const YamlMap& map, const YAML::Node& node) {
-  if (!node.IsSequence() || node.size() != 2) {
-    map.fail(node, "a point must be a pair [work, rate per second].");
+// What the numbers of a point are called.
+struct PointNames {
+  const char* first;
+  const char* second;
+};
+
+// A list of pairs of positive numbers, the first of which increases.
+template <typename Point>
+std::vector<Point> read_points(YamlMap& map, const PointNames& names) {
+  const YAML::Node list = map.require("points");
+  if (!list.IsSequence() || list.size() == 0) map.fail(list, "points must be a list of pairs.");
+  std::vector<Point> points;
+  double last = 0;
+  for (const YAML::Node& pair : list) {
+    if (!pair.IsSequence() || pair.size() != 2) {
+      map.fail(pair, fmt::format("a point must be a pair [{}, {}].", names.first, names.second));
+    }
+    const auto positive = [&](int i, const char* name) {
+      return number<double>(map, pair[i], fmt::format("the {} of a point", name), Range::kPositive);
+    };
+    const double first = positive(0, names.first);
+    points.push_back({first, positive(1, names.second)});
+    if (first <= last) {
+      map.fail(pair, fmt::format("points must be in the order of increasing {}.", names.first));
+    }
+    last = first;
   }
-  return {number<double>(map, node[0], "the work of a point", Range::kPositive),
-          number<double>(map, node[1], "the rate of a point", Range::kPositive)};
+  return points;
 }
 
 OpFamily read_family(const std::string& file, const std::string& name, const YAML::Node& node) {
@@ -106,18 +141,56 @@ OpFamily read_family(const std::string& file, const std::string& name, const YAM
   for (const YAML::Node& op : ops) family.ops.push_back(word(map, op, "an operator"));
   family.by =
       choice(map, "by", {"bytes", "flops"}) == "flops" ? WorkUnit::kFlops : WorkUnit::kBytes;
-  const YAML::Node points = map.require("points");
-  if (!points.IsSequence() || points.size() == 0)
-    map.fail(points, "points must be a list of pairs.");
-  for (const YAML::Node& point : points) {
-    family.points.push_back(read_point(map, point));
-    const size_t n = family.points.size();
-    if (n > 1 && family.points[n - 1].work <= family.points[n - 2].work) {
-      map.fail(point, "points must be in the order of increasing work.");
-    }
-  }
+  family.points = read_points<RatePoint>(map, {"work", "rate"});
   map.check_all_read();
   return family;
+}
+
+// Whether a group of this many ranks can have this level as its outermost one.
+void check_fits(const YamlMap& map, const CollectivePoints& points,
+                const std::vector<LinkLevel>& links) {
+  const auto level = std::ranges::find(links, points.level, &LinkLevel::name);
+  if (level == links.end()) {
+    std::vector<std::string> names;
+    for (const LinkLevel& each : links) names.push_back(each.name);
+    map.fail(map.node(), fmt::format("level is '{}', which is not in links{}", points.level,
+                                     names.empty() ? "; they have none."
+                                                   : fmt::format(": {}.", fmt::join(names, ", "))));
+  }
+  if (points.ranks < 2 || (level->size > 0 && points.ranks > level->size)) {
+    map.fail(map.node(),
+             fmt::format("ranks is {}; expected 2 or more{}.", points.ranks,
+                         level->size > 0 ? fmt::format(", and at most the {} ranks of a unit of "
+                                                       "level '{}'",
+                                                       level->size, level->name)
+                                         : ""));
+  }
+}
+
+CollectivePoints read_collective_points(const std::string& file, const YAML::Node& node,
+                                        const MachineModel& machine) {
+  YamlMap map(file, node);
+  map.require("op");
+  CollectivePoints out;
+  out.op = choice(map, "op", {"all_reduce", "all_gather", "reduce_scatter", "broadcast"});
+  out.ranks = number<int64_t>(map, map.require("ranks"), "ranks", Range::kNotNegative);
+  out.level = word(map, map.require("level"), "level");
+  out.points = read_points<TimePoint>(map, {"bytes", "seconds"});
+  map.check_all_read();
+  check_fits(map, out, machine.links);
+  if (machine.points_of(out.op, out.ranks, out.level)) {
+    map.fail(node, fmt::format("the points of {} of {} ranks in level '{}' are set twice.", out.op,
+                               out.ranks, out.level));
+  }
+  return out;
+}
+
+void read_all_collective_points(const YamlMap& map, const YAML::Node& list, MachineModel* machine) {
+  if (!list) return;
+  if (!list.IsSequence()) map.fail(list, "collective_points must be a list of maps.");
+  for (const YAML::Node& node : list) {
+    machine->collective_points.push_back(read_collective_points(machine->file, node, *machine));
+  }
 }
 
 std::vector<OpFamily> read_families(const std::string& file, const YAML::Node& node) {
@@ -138,20 +211,50 @@ DataType read_dtype(const YamlMap& map, const YAML::Node& key) {
   }
 }
 
+template <typename Point>
+std::string text_of_points(const std::vector<Point>& points) {
+  std::vector<std::string> out;
+  for (const auto& [first, second] : points) out.push_back(fmt::format("[{}, {}]", first, second));
+  return fmt::format("[{}]", fmt::join(out, ", "));
+}
+
 std::string text_of(const OpFamily& family) {
-  std::vector<std::string> points;
-  for (const RatePoint& point : family.points) {
-    points.push_back(fmt::format("[{}, {}]", point.work, point.per_second));
-  }
-  return fmt::format("    {}:\n      ops: [{}]\n      by: {}\n      points: [{}]\n", family.name,
+  return fmt::format("    {}:\n      ops: [{}]\n      by: {}\n      points: {}\n", family.name,
                      fmt::join(family.ops, ", "), family.by == WorkUnit::kFlops ? "flops" : "bytes",
-                     fmt::join(points, ", "));
+                     text_of_points(family.points));
+}
+
+std::string text_of(const CollectivePoints& points) {
+  return fmt::format("  - {{op: {}, ranks: {}, level: {}, points: {}}}\n", points.op, points.ranks,
+                     points.level, text_of_points(points.points));
 }
 
 std::string text_of(const LinkLevel& level) {
   const std::string size = level.size > 0 ? fmt::format("size: {}, ", level.size) : "";
-  return fmt::format("  - {{name: {}, {}latency_us: {}, GBps: {}}}\n", level.name, size,
-                     level.latency_us, level.GBps);
+  const std::string shared =
+      level.shared_by > 1 ? fmt::format(", shared_by: {}", level.shared_by) : "";
+  return fmt::format("  - {{name: {}, {}latency_us: {}, GBps: {}{}}}\n", level.name, size,
+                     level.latency_us, level.GBps, shared);
+}
+
+void read_memory(YamlMap& map, MachineModel* machine) {
+  machine->memory_GiB = number_or<double>(map, "memory_GiB", 0);
+  machine->reserved_GiB = number_or<double>(map, "reserved_GiB", 0);
+  machine->memory_GBps = number_or<double>(map, "memory_GBps", 0);
+  if (machine->reserved_GiB > 0 && machine->reserved_GiB >= machine->memory_GiB) {
+    map.fail(map.get("reserved_GiB"),
+             fmt::format("reserved_GiB is {}; expected less than memory_GiB, {}.",
+                         machine->reserved_GiB, machine->memory_GiB));
+  }
+}
+
+void read_peaks(const std::string& file, const YAML::Node& node, MachineModel* machine) {
+  if (!node) return;
+  YamlMap map(file, node);
+  for (const auto& entry : node) {
+    machine->peak_TFLOPS[read_dtype(map, entry.first)] =
+        number<double>(map, entry.second, "a peak", Range::kPositive);
+  }
 }
 
 }  // namespace
@@ -165,12 +268,25 @@ MachineModel parse_machine(const std::string& text, const std::string& file) {
   YamlMap map(file, root);
   MachineModel machine;
   machine.file = file;
-  machine.device = choice(map, "device", {"cpu"});
-  choice(map, "collectives", {"direct"});
+  machine.device = choice(map, "device", {"cpu", "gpu"});
+  machine.collectives = choice(map, "collectives", {"direct", "nccl"}) == "nccl"
+                            ? Collectives::kNccl
+                            : Collectives::kDirect;
+  read_memory(map, &machine);
+  read_peaks(file, map.get("peak_TFLOPS"), &machine);
   machine.cores = number_or<int64_t>(map, "cores", 0);
   machine.launch_overhead_us = number_or<double>(map, "launch_overhead_us", 0);
+  machine.call_overhead_us = number_or<double>(map, "call_overhead_us", 0);
   machine.reduce_GBps = number_or<double>(map, "reduce_GBps", 0);
+  machine.receiving_rate = part_or_all(map, "receiving_rate", /*can_be_none=*/true);
+  machine.computing_rate = part_or_all(map, "computing_rate", /*can_be_none=*/false);
+  if (machine.collectives == Collectives::kNccl && machine.reduce_GBps > 0) {
+    map.fail(map.get("reduce_GBps"),
+             "reduce_GBps belongs to collectives: direct; NCCL combines bytes while they arrive. "
+             "Leave it out.");
+  }
   machine.links = read_links(file, map, map.get("links"));
+  read_all_collective_points(map, map.get("collective_points"), &machine);
   YamlMap families(file, map.require("families"));
   for (const auto& entry : families.node()) {
     machine.families[read_dtype(families, entry.first)] = read_families(file, entry.second);
@@ -181,11 +297,24 @@ MachineModel parse_machine(const std::string& text, const std::string& file) {
 
 std::string to_yaml(const MachineModel& machine) {
   std::string out = fmt::format(
-      "# Keys and units: docs/predict.md\ndevice: {}\ncollectives: direct\ncores: {}\n"
-      "launch_overhead_us: {}\nreduce_GBps: {}\n",
-      machine.device, machine.cores, machine.launch_overhead_us, machine.reduce_GBps);
+      "# Keys and units: docs/predict.md\ndevice: {}\ncollectives: {}\ncores: {}\n"
+      "launch_overhead_us: {}\ncall_overhead_us: {}\nreduce_GBps: {}\n",
+      machine.device, machine.collectives == Collectives::kNccl ? "nccl" : "direct", machine.cores,
+      machine.launch_overhead_us, machine.call_overhead_us, machine.reduce_GBps);
+  if (machine.receiving_rate < 1)
+    out += fmt::format("receiving_rate: {}\n", machine.receiving_rate);
+  if (machine.computing_rate < 1)
+    out += fmt::format("computing_rate: {}\n", machine.computing_rate);
+  if (machine.memory_GiB > 0) out += fmt::format("memory_GiB: {}\n", machine.memory_GiB);
+  if (machine.reserved_GiB > 0) out += fmt::format("reserved_GiB: {}\n", machine.reserved_GiB);
+  if (machine.memory_GBps > 0) out += fmt::format("memory_GBps: {}\n", machine.memory_GBps);
+  if (!machine.peak_TFLOPS.empty()) out += "peak_TFLOPS:\n";
+  for (const auto& [dtype, peak] : machine.peak_TFLOPS)
+    out += fmt::format("  {}: {}\n", name_of(dtype), peak);
   if (!machine.links.empty()) out += "links:\n";
   for (const LinkLevel& level : machine.links) out += text_of(level);
+  if (!machine.collective_points.empty()) out += "collective_points:\n";
+  for (const CollectivePoints& points : machine.collective_points) out += text_of(points);
   out += "families:\n";
   for (const auto& [dtype, families] : machine.families) {
     out += fmt::format("  {}:\n", name_of(dtype));

@@ -22,6 +22,7 @@ class EventHash {
     add(call.op);
     add(call.group);
     add(call.is_started);
+    add(call.bytes);
     for (const PeerTraffic& peer : call.peers) {
       add(peer.distance);
       add(peer.bytes_sent);

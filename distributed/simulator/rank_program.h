@@ -48,6 +48,8 @@ struct GroupCall {
   bool is_started = false;     // the rank continues at once; a CallWait may follow
   int64_t bytes_combined = 0;  // received bytes that a reduction combines with this rank's
   std::vector<PeerTraffic> peers;
+  int64_t bytes = 0;  // of the whole array, whose parts the members have or receive; of an exchange
+                      // or all_to_all, what this rank sends and receives
 
   friend bool operator==(const GroupCall&, const GroupCall&) = default;
 };

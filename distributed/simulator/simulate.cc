@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <bit>
 #include <deque>
 #include <map>
 #include <memory>
@@ -14,6 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "distributed/simulator/collective_time.h"
 #include "phi/common/errors.h"
 
 namespace phi::distributed::simulator {
@@ -187,10 +187,11 @@ class StepSimulation {
       return false;
     }
     const double transfer = call.pattern == CallPattern::kPointToPoint
-                                ? transfer_seconds(matched, position)
-                                : longest_transfer(matched);
+                                ? message_seconds(machine_, *matched.ranks, call, position)
+                                : seconds_of_members(matched);
     RankState& state = states_[rank];
-    const double end = std::max(state.clock, *ready + transfer);
+    const double begin = std::max(*ready, matched.arrivals[position].time);
+    const double end = end_of_wait(machine_, state.clock, begin, transfer);
     const double bubble = std::clamp(*ready - state.clock, 0.0, end - state.clock);
     state.time.bubble += bubble;
     state.time.exposed += end - state.clock - bubble;
@@ -238,30 +239,10 @@ class StepSimulation {
                                 (*matched.ranks)[from], sent, matched.name(sender.op)));
   }
 
-  // How long the member receives its messages, and combines them with its own values.
-  double transfer_seconds(const MatchedCall& matched, size_t position) const {
-    const GroupCall& call = *matched.arrivals[position].call;
-    double latency = 0;
-    double seconds = 0;
-    for (const PeerTraffic& peer : call.peers) {
-      const LinkLevel& link = machine_.link_between(
-          (*matched.ranks)[position], (*matched.ranks)[peer_position(matched, position, peer)]);
-      const auto messages = static_cast<double>(peer.messages_received);
-      latency = std::max(latency, messages * link.latency_us * 1e-6);
-      seconds += static_cast<double>(peer.bytes_received) / (link.GBps * 1e9);
-    }
-    if (machine_.reduce_GBps > 0)
-      seconds += static_cast<double>(call.bytes_combined) / (machine_.reduce_GBps * 1e9);
-    return latency + seconds;
-  }
-
-  double longest_transfer(const MatchedCall& matched) const {
-    double longest = 0;
-    for (size_t i = 0; i < matched.arrivals.size(); ++i) {
-      longest = std::max(longest, transfer_seconds(matched, i));
-    }
-    const bool is_tree = matched.arrivals[0].call->pattern == CallPattern::kTree;
-    return longest * (is_tree ? std::bit_width(matched.arrivals.size() - 1) : 1);
+  double seconds_of_members(const MatchedCall& matched) const {
+    std::vector<const GroupCall*> calls;
+    for (const MatchedCall::Arrival& arrival : matched.arrivals) calls.push_back(arrival.call);
+    return collective_seconds(machine_, *matched.ranks, calls);
   }
 
   // What a rank does in place of a call that others wait for.

@@ -2,9 +2,13 @@
 #include "tools/job/predict_job.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "api/simulation/record_step.h"
@@ -20,6 +24,8 @@ namespace {
 
 using distributed::RecordingWorld;
 using distributed::World;
+using distributed::simulator::Collectives;
+using distributed::simulator::Computation;
 using distributed::simulator::MachineModel;
 using distributed::simulator::RankProgram;
 using simulation::Prediction;
@@ -30,8 +36,8 @@ struct RecordedRank {
   RankPrediction held;  // without times
 };
 
-RecordedRank record(const Setup& setup, int64_t steps, int64_t rank) {
-  const JobConfig& config = setup.config;
+// Records a rank of a job with the inputs of `setup`.
+RecordedRank record(const JobConfig& config, const Setup& setup, int64_t steps, int64_t rank) {
   RecordingWorld world(rank, config.mesh.num_ranks());
   const World::Scope scope(world);
   world.rank_context().set_deferred_transfer(FLAGS_deferred_transfer);
@@ -58,22 +64,68 @@ RecordedRank record(const Setup& setup, int64_t steps, int64_t rank) {
 }
 
 void check_device(const JobConfig& config, const MachineModel& machine) {
-  if (config.place == machine.device) return;
-  throw cli::UsageError(
-      fmt::format("{} runs on place {}, and {} is a machine of device {}; "
-                  "calibrate on the machine of the job.",
-                  config.file, config.place, machine.file, machine.device));
+  if (config.place != machine.device) {
+    throw config.wrong({"place"},
+                       fmt::format("the job runs on place {}, and {} is a machine of device {}; "
+                                   "use a machine of the job's kind.",
+                                   config.place, machine.file, machine.device));
+  }
+  const bool uses_nccl = machine.collectives == Collectives::kNccl;
+  if (uses_nccl && config.run.messages == "host") {
+    throw config.wrong(
+        {"run.messages"},
+        fmt::format("messages go through the host, and {} has the times of NCCL; "
+                    "remove the key, or set `collectives: direct` and measured links.",
+                    machine.file));
+  }
+  if (!machine.families.contains(config.run.dtype)) {
+    std::vector<std::string_view> known;
+    for (const auto& entry : machine.families) known.push_back(name_of(entry.first));
+    throw config.wrong(
+        {"run.dtype"},
+        fmt::format("{} has rates of {} only; calibrate with --dtypes={},{}.", machine.file,
+                    fmt::join(known, ", "), fmt::join(known, ","), name_of(config.run.dtype)));
+  }
+  if (config.run.tf32) {
+    throw config.wrong({"run.tf32"},
+                       fmt::format("{} has no rates of TF32; remove the key.", machine.file));
+  }
+}
+
+// Model flops divided by those that the ranks could have computed at their peak; none without one.
+std::optional<double> utilisation(const Setup& setup, const MachineModel& machine, double seconds) {
+  const auto peak = machine.peak_TFLOPS.find(setup.config.run.dtype);
+  if (peak == machine.peak_TFLOPS.end()) return std::nullopt;
+  const auto ranks = static_cast<double>(setup.config.mesh.num_ranks());
+  return model_flops(setup) / (seconds * ranks * peak->second * 1e12);
 }
 
 }  // namespace
 
-Prediction predict_job(const Setup& setup, int64_t steps, const MachineModel& machine) {
+double model_flops(const Setup& setup) {
+  JobConfig config = setup.config;
+  config.mesh = {.shape = {1}, .dims = {"dp"}};
+  config.run.recompute = Recompute::kNone;
+  config.run.micro_batches = 1;
+  config.run.capture = false;
+  config.memory = {};
+  double flops = 0;
+  for (const auto& event : record(config, setup, /*steps=*/1, /*rank=*/0).step.events) {
+    if (const auto* launch = std::get_if<Computation>(&event)) flops += launch->flops;
+  }
+  return flops;
+}
+
+Prediction predict_job(const Setup& setup, int64_t steps, const MachineModel& given) {
   const JobConfig& config = setup.config;
-  check_device(config, machine);
+  check_device(config, given);
+  MachineModel machine = given;
+  if (machine.collectives == Collectives::kNccl && config.run.reduction == "exact")
+    machine.collectives = Collectives::kNcclExact;
   std::vector<RankProgram> programs;
   Prediction out;
   for (int64_t rank = 0; rank < config.mesh.num_ranks(); ++rank) {
-    RecordedRank recorded = record(setup, steps, rank);
+    RecordedRank recorded = record(config, setup, steps, rank);
     programs.push_back(std::move(recorded.step));
     out.ranks.push_back(recorded.held);
   }
@@ -83,6 +135,8 @@ Prediction predict_job(const Setup& setup, int64_t steps, const MachineModel& ma
   out.tokens_per_s = static_cast<double>(items) / simulated.seconds;
   out.classes = simulated.classes;
   out.unlisted = simulated.unlisted;
+  out.device_bytes = machine.tensor_memory_bytes();
+  out.mfu = utilisation(setup, machine, simulated.seconds);
   for (size_t rank = 0; rank < out.ranks.size(); ++rank) {
     out.ranks[rank].compute_seconds = simulated.ranks[rank].compute;
     out.ranks[rank].exposed_seconds = simulated.ranks[rank].exposed;

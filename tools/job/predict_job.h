@@ -10,10 +10,15 @@
 
 namespace phi::job {
 
+/// Flops of a step of the job's model, without recomputation, as if one rank computed it: copies of
+/// values on several ranks count once. Errors: those of the job's operators.
+double model_flops(const Setup& setup);
+
 /// A job of this many steps, of mode forward or train, whose mesh is settled. Bytes are those of
 /// all steps; if there is more than one, the second is predicted, which later ones equal. Errors:
-/// UsageError for a job on another kind of device than the machine; those of the job's operators
-/// and of the simulator.
+/// InvalidArgument with file and line for a job on another kind of device than the machine, or with
+/// keys whose effect on time the machine does not have; those of the job's operators and of the
+/// simulator.
 simulation::Prediction predict_job(const Setup& setup, int64_t steps,
                                    const distributed::simulator::MachineModel& machine);
 

@@ -13,7 +13,7 @@
 #include "api/nn/layers/mlp.h"
 #include "api/nn/models/described_model.h"
 #include "distributed/api.h"
-#include "distributed/simulator/machine_yaml.h"
+#include "distributed/simulator/find_machine.h"
 #include "phi/common/errors.h"
 #include "phi/memory/io/async_file.h"
 #include "tools/cli/command_line.h"
@@ -185,7 +185,7 @@ Setup prepare(JobConfig config) {
   if (distributed::rank() == 0) {
     if (!FLAGS_machine.empty()) {
       setup.predicted =
-          predict_job(setup, steps, distributed::simulator::read_machine(FLAGS_machine));
+          predict_job(setup, steps, distributed::simulator::find_machine(FLAGS_machine));
     }
     if (!FLAGS_report.empty()) check_writable(FLAGS_report, "report");
     if (!FLAGS_explain.empty() && FLAGS_explain != cli::kNoValue) {

@@ -38,6 +38,23 @@ TEST(Machine, ALaunchTakesItsOverheadAndItsWork) {
   EXPECT_DOUBLE_EQ(machine().time_of({"add", DataType::FLOAT32, 0, 0}).seconds, 1e-6);
 }
 
+TEST(Machine, NoLaunchIsFasterThanMemory) {
+  MachineModel bound = machine();
+  bound.memory_GBps = 1;
+  // 1e8 flops take 1 ms, and 3e6 bytes 3 ms.
+  EXPECT_DOUBLE_EQ(bound.time_of({"matmul", DataType::FLOAT32, 1e8, 3e6}).seconds, 1e-6 + 3e-3);
+  EXPECT_DOUBLE_EQ(bound.time_of({"matmul", DataType::FLOAT32, 1e8, 1e5}).seconds, 1e-6 + 1e-3);
+  EXPECT_DOUBLE_EQ(bound.time_of({"add", DataType::FLOAT32, 0, 4e3}).seconds, 1e-6 + 4e-6);
+}
+
+TEST(Machine, TensorsHaveTheMemoryThatIsNotReserved) {
+  MachineModel device;
+  EXPECT_EQ(device.tensor_memory_bytes(), 0);
+  device.memory_GiB = 80;
+  device.reserved_GiB = 1.5;
+  EXPECT_EQ(device.tensor_memory_bytes(), (int64_t{157} << 30) / 2);
+}
+
 TEST(Machine, AnUnlistedOperatorHasTheRatesOfMatmulsOrOfBytes) {
   const auto with_flops = machine().time_of({"conv2d", DataType::FLOAT32, 1e8, 1e3});
   EXPECT_DOUBLE_EQ(with_flops.seconds, 1e-6 + 1e-3);
@@ -78,8 +95,11 @@ TEST(Machine, TheInnermostLevelConnectsTwoRanks) {
   EXPECT_EQ(cluster.link_between(1, 2).name, "rack");
   EXPECT_THAT([&] { cluster.link_between(3, 4); },
               ThrowsError(ErrorCode::kInvalidArgument,
-                          "no link of m.yaml connects ranks 3 and 4: its last level, 'rack', has "
+                          "m.yaml: no link connects ranks 3 and 4: the last level, 'rack', has "
                           "units of 4 ranks"));
+  cluster.links.back().line = 7;
+  EXPECT_THAT([&] { cluster.link_between(3, 4); },
+              ThrowsError(ErrorCode::kInvalidArgument, "m.yaml:7: no link connects ranks 3 and 4"));
   cluster.links.back().size = 0;
   EXPECT_EQ(cluster.link_between(3, 4).name, "rack");
   EXPECT_THAT(

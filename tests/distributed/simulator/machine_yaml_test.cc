@@ -33,16 +33,29 @@ TEST(MachineYaml, WhatIsWrittenIsReadBack) {
   machine.cores = 3;
   machine.launch_overhead_us = 0.123456789;
   machine.reduce_GBps = 4.5;
-  machine.links = {{"node", 8, 0.7, 12.25}, {"cluster", 0, 5, 1.5}};
+  machine.links = {{"node", 8, 0.7, 12.25}, {"cluster", 0, 5, 1.5, 8}};
+  machine.collective_points = {{"all_reduce", 8, "node", {{1024, 1e-6 / 3}, {4096, 2e-6}}}};
   machine.families[DataType::FLOAT32] = {
       {"matmul", {"matmul", "bmm"}, WorkUnit::kFlops, {{1.0 / 3, 1e9 / 7}, {1e12, 1e11}}},
       {"bytes", {}, WorkUnit::kBytes, {{4096, 3e9}}}};
   machine.families[DataType::BFLOAT16] = machine.families[DataType::FLOAT32];
   EXPECT_EQ(parse(to_yaml(machine)), machine);
+  machine.collectives = Collectives::kNccl;
+  machine.reduce_GBps = 0;
+  machine.call_overhead_us = 12.5;
+  machine.receiving_rate = 0.25;
+  machine.computing_rate = 0.75;
+  machine.memory_GiB = 80;
+  machine.reserved_GiB = 1.25;
+  machine.memory_GBps = 2039;
+  machine.peak_TFLOPS = {{DataType::FLOAT32, 19.5}, {DataType::BFLOAT16, 312}};
+  EXPECT_EQ(parse(to_yaml(machine)), machine);
 }
 
 TEST(MachineYaml, EachMistakeIsNamedWithItsLine) {
   const std::string link = std::string(kFamilies) + "links:\n";
+  const std::string points =
+      link + "  - {name: node, size: 8, latency_us: 1, GBps: 1}\ncollective_points:\n  - ";
   const std::pair<std::string, const char*> cases[] = {
       {"launch_overhed_us: 3\n" + std::string(kFamilies),
        "m.yaml:1: the key 'launch_overhed_us' is not read here, did you mean "
@@ -52,9 +65,24 @@ TEST(MachineYaml, EachMistakeIsNamedWithItsLine) {
        "m.yaml:1: cores is -2; expected an integer, 0 or more."},
       {"cores: 2.5\n" + std::string(kFamilies),
        "m.yaml:1: cores is 2.5; expected an integer, 0 or more."},
-      {"device: tpu\n" + std::string(kFamilies), "m.yaml:1: device is 'tpu'; expected cpu."},
+      {"memory_GiB: 80\nreserved_GiB: 80\n" + std::string(kFamilies),
+       "m.yaml:2: reserved_GiB is 80; expected less than memory_GiB, 80."},
+      {"reserved_GiB: 1\n" + std::string(kFamilies),
+       "m.yaml:1: reserved_GiB is 1; expected less than memory_GiB, 0."},
+      {"receiving_rate: 1.5\n" + std::string(kFamilies),
+       "m.yaml:1: receiving_rate is 1.5; expected at most 1."},
+      {"computing_rate: 0\n" + std::string(kFamilies),
+       "m.yaml:1: computing_rate is 0; expected a number above 0."},
+      {"peak_TFLOPS: {float32: -1}\n" + std::string(kFamilies),
+       "m.yaml:1: a peak is -1; expected a number above 0."},
+      {"peak_TFLOPS: {tf32: 1}\n" + std::string(kFamilies), "m.yaml:1: "},
+      {"memory_Gbps: 3\n" + std::string(kFamilies),
+       "m.yaml:1: the key 'memory_Gbps' is not read here, did you mean 'memory_GBps'?"},
+      {"device: tpu\n" + std::string(kFamilies), "m.yaml:1: device is 'tpu'; expected cpu or gpu."},
       {"collectives: ring\n" + std::string(kFamilies),
-       "m.yaml:1: collectives is 'ring'; expected direct."},
+       "m.yaml:1: collectives is 'ring'; expected direct or nccl."},
+      {"collectives: nccl\nreduce_GBps: 3\n" + std::string(kFamilies),
+       "m.yaml:2: reduce_GBps belongs to collectives: direct"},
       {link + "  - {name: node, latency_us: 1}\n", "m.yaml:6: the key 'GBps' is missing."},
       {link + "  - {name: node, latency_us: 1, GBps: 0}\n",
        "m.yaml:6: GBps is 0; expected a number above 0."},
@@ -67,6 +95,26 @@ TEST(MachineYaml, EachMistakeIsNamedWithItsLine) {
       {link + "  - {name: a, latency_us: 1, GBps: 1}\n  - {name: b, latency_us: 1, GBps: 1}\n",
        "m.yaml:7: size of level 'b' is 0; expected a multiple"},
       {link + "  node: 3\n", "m.yaml:6: links must be a list of levels."},
+      {link + "  - {name: a, latency_us: 1, GBps: 1, shared_by: 0}\n",
+       "m.yaml:6: shared_by is 0; expected an integer above 0."},
+      {points + "{op: gather, ranks: 2, level: node, points: [[1, 1]]}\n",
+       "m.yaml:8: op is 'gather'; expected all_reduce or all_gather or"},
+      {points + "{ranks: 2, level: node, points: [[1, 1]]}\n",
+       "m.yaml:8: the key 'op' is missing."},
+      {points + "{op: all_reduce, ranks: 9, level: node, points: [[1, 1]]}\n",
+       "m.yaml:8: ranks is 9; expected 2 or more, and at most the 8 ranks of a unit of level "
+       "'node'."},
+      {points + "{op: all_reduce, ranks: 1, level: node, points: [[1, 1]]}\n",
+       "m.yaml:8: ranks is 1; expected 2 or more"},
+      {points + "{op: all_reduce, ranks: 2, level: rack, points: [[1, 1]]}\n",
+       "m.yaml:8: level is 'rack', which is not in links: node."},
+      {points + "{op: all_reduce, ranks: 2, level: node, points: [[2, 1], [1, 1]]}\n",
+       "m.yaml:8: points must be in the order of increasing bytes."},
+      {points + "{op: all_reduce, ranks: 2, level: node, points: [[2, 1]]}\n"
+                "  - {op: all_reduce, ranks: 2, level: node, points: [[2, 1]]}\n",
+       "m.yaml:9: the points of all_reduce of 2 ranks in level 'node' are set twice."},
+      {std::string(kFamilies) + "collective_points: 3\n",
+       "m.yaml:5: collective_points must be a list of maps."},
       {"families:\n  float33: {}\n", "m.yaml:2: "},
       {"families:\n  float32:\n    bytes: {points: [[1, 1]]}\n",
        "m.yaml:3: the key 'matmul' is missing."},
@@ -78,7 +126,7 @@ TEST(MachineYaml, EachMistakeIsNamedWithItsLine) {
       {"families:\n  float32:\n    matmul: {points: [[1, -1]]}\n    bytes: {points: [[1, 1]]}\n",
        "m.yaml:3: the rate of a point is -1; expected a number above 0."},
       {"families:\n  float32:\n    matmul: {points: [[1]]}\n    bytes: {points: [[1, 1]]}\n",
-       "m.yaml:3: a point must be a pair [work, rate per second]."},
+       "m.yaml:3: a point must be a pair [work, rate]."},
       {"families:\n  float32:\n    matmul: {by: time, points: [[1, 1]]}\n    bytes: {points: [[1, "
        "1]]}\n",
        "m.yaml:3: by is 'time'; expected bytes or flops."},

@@ -36,14 +36,14 @@ class Simulate(unittest.TestCase):
         self.assertEqual(outcome.status, 0, outcome.output)
         return json.loads(out.read_text()), outcome
 
-    def check_structure(self, prediction, ranks):
-        self.assertEqual(list(prediction), ["step_seconds", "tokens_per_s", "unlisted_ops", "ranks"])
+    def check_structure(self, prediction, ranks, samples=launch.RUN["global_batch"]):
+        self.assertEqual(list(prediction), ["step_seconds", "tokens_per_s", "mfu", "device_bytes", "unlisted_ops", "ranks"])
         self.assertEqual([rank["rank"] for rank in prediction["ranks"]], list(range(ranks)))
         for rank in prediction["ranks"]:
             self.assertEqual(list(rank), KEYS)
             parts = rank["compute_seconds"] + rank["exposed_seconds"] + rank["bubble_seconds"]
             self.assertAlmostEqual(parts, prediction["step_seconds"], delta=1e-9)
-        tokens = launch.RUN["global_batch"] * launch.MODEL["seq_len"]
+        tokens = samples * launch.MODEL["seq_len"]
         self.assertAlmostEqual(prediction["tokens_per_s"] * prediction["step_seconds"], tokens, delta=1e-6 * tokens)
 
     def test_bytes_are_those_of_a_real_run(self):
@@ -73,6 +73,36 @@ class Simulate(unittest.TestCase):
         for rank in pipeline["ranks"]:
             self.assertGreater(rank["bubble_seconds"], 0.02 * pipeline["step_seconds"])
 
+    def test_jobs_of_gpus_are_predicted_without_one(self):
+        for dtype in ("float32", "bfloat16", "float16"):
+            for machine in ("a100_80g", "h100_80g", "h200"):
+                with self.subTest(dtype=dtype, machine=machine):
+                    text = launch.job_text(run={"dtype": dtype, "global_batch": 64}, mode="train", place="gpu")
+                    prediction, outcome = self.simulate(text, "--world_size=16", machine=machine)
+                    self.check_structure(prediction, 16, samples=64)
+                    self.assertEqual(prediction["unlisted_ops"], [])
+                    self.assertGreater(prediction["device_bytes"], 70 << 30)
+                    self.assertGreater(prediction["mfu"], 0)
+                    self.assertLess(prediction["mfu"], 1)
+                    self.assertIn("model flops utilisation: ", outcome.output)
+                    self.assertNotIn("does not fit", outcome.output)
+
+    def test_utilisation_and_memory_are_those_of_the_machine(self):
+        text = launch.job_text(run={"recompute": "none"}, mode="train")
+        peak = self.folder.write("peak.yaml", "peak_TFLOPS: {float32: 0.5}\nmemory_GiB: 0.001\n" + MACHINE)
+        prediction, outcome = self.simulate(text, machine=peak)
+        flops = prediction["mfu"] * prediction["step_seconds"] * 0.5e12
+        self.assertEqual(prediction["device_bytes"], round(0.001 * 2**30))
+        self.assertIn("does not fit: 1 rank holds more than the 1.0 MiB that a device has for tensors; rank 0 ", outcome.output)
+        # Neither recomputation nor more ranks change what the model computes.
+        for mesh, run in (("1", {"recompute": "full"}), ("tp=2", {}), ("dp=2", {"micro_batches": 2})):
+            with self.subTest(mesh=mesh, run=run):
+                other, _ = self.simulate(launch.job_text(run=run, mode="train"), f"--mesh={mesh}", machine=peak)
+                ranks = len(other["ranks"])
+                self.assertAlmostEqual(other["mfu"] * other["step_seconds"] * ranks * 0.5e12 / flops, 1, delta=1e-9)
+        self.assertIsNone(self.simulate(text)[0]["mfu"])
+        self.assertIsNone(self.simulate(text)[0]["device_bytes"])
+
     def test_the_table_names_operators_without_rates(self):
         prediction, outcome = self.simulate(launch.job_text(mode="train"), "--mesh=2")
         self.assertIn("gelu", prediction["unlisted_ops"])
@@ -99,8 +129,13 @@ class Simulate(unittest.TestCase):
         generate = self.folder.write("generate.yaml", launch.job_text(mode="generate"))
         bfloat16 = self.folder.write("bf16.yaml", launch.job_text(run={"dtype": "bfloat16"}, mode="train"))
         gpu = self.folder.write("gpu.yaml", launch.job_text(mode="train", place="gpu"))
+        lines = pathlib.Path(gpu).read_text().splitlines()
+        line = 1 + next(i for i, text in enumerate(lines) if '"place"' in text)
+        tf32 = self.folder.write("tf32.yaml", launch.job_text(run={"tf32": True}, mode="train", place="gpu"))
+        host = self.folder.write("host.yaml", launch.job_text(run={"messages": "host"}, mode="train", place="gpu"))
         unknown = self.folder.write("unknown.yaml", MACHINE.replace("launch_overhead_us", "launch_overhed_us"))
         negative = self.folder.write("negative.yaml", MACHINE.replace("GBps: 1", "GBps: -1"))
+        small = self.folder.write("small.yaml", MACHINE.replace("name: node", "name: node, size: 1"))
         alone = self.folder.write("alone.yaml", MACHINE.replace("links:\n  - {name: node, latency_us: 1, GBps: 1}\n", ""))
         machine = f"--machine={self.machine}"
         cases = [
@@ -108,12 +143,18 @@ class Simulate(unittest.TestCase):
             (2, [job], "--machine is missing; pass --machine=FILE, which autophi calibrate writes."),
             (2, [job, machine, "--world_size=3"], "--world_size=3: the mesh dp=2 has 2 ranks; change one."),
             (2, [generate, machine], "--machine requires steps; mode generate has none."),
-            (2, [gpu, machine], "runs on place gpu, and "),
+            (1, [gpu, machine], f"gpu.yaml:{line}: key 'place': the job runs on place gpu, and "),
+            (1, [job, "--machine=h200"], "h200.yaml is a machine of device gpu; use a machine of the job's kind."),
+            (1, [tf32, "--machine=h200"], "h200.yaml has no rates of TF32; remove the key."),
+            (1, [host, "--machine=h200"], "messages go through the host, and "),
+            (1, [job, "--machine=h100_80gb"], "there is no machine 'h100_80gb', did you mean 'h100_80g'?; pass one of a100_80g,"),
             (1, [job, "--machine=nowhere.yaml"], "cannot read machine file 'nowhere.yaml'"),
             (1, [job, f"--machine={unknown}"], "unknown.yaml:1: the key 'launch_overhed_us' is not read here, did you mean"),
             (1, [job, f"--machine={negative}"], "negative.yaml:3: GBps is -1; expected a number above 0."),
             (1, [job, f"--machine={alone}"], "alone.yaml has no links, and rank "),
-            (1, [bfloat16, machine], "has rates of float32 only; calibrate with --dtypes=float32,bfloat16."),
+            (1, [bfloat16, machine], "machine.yaml has rates of float32 only; calibrate with --dtypes=float32,bfloat16."),
+            (1, [bfloat16, machine], "bf16.yaml:11: key 'run.dtype': "),
+            (1, [job, f"--machine={small}"], "small.yaml:3: no link connects ranks "),
         ]
         for status, args, message in cases:
             with self.subTest(args=args):
