@@ -41,6 +41,7 @@ def _rows(op: Op) -> list[tuple[str, str]]:
         ("infer meta", _infer_meta(op)),
         ("placement", _placement(op)),
         ("kernel", _kernel(op)),
+        ("flops", _flops(op)),
         ("kernels not generated", _others(op)),
         ("data type", _source(op.kernel.data_type) if op.kernel else ""),
         ("place", _source(op.kernel.backend) if op.kernel else ""),
@@ -55,7 +56,7 @@ def _gradient_rows(gradient: BackwardOp, node: NodeView | None) -> list[tuple[st
     rows = [(f"gradient of `{gradient.forward.name}`", f"{made}, by {name} ({gradient.at})")]
     if op:
         rows += [(f"{name}: infer meta", _infer_meta(op)), (f"{name}: placement", _placement(op)),
-                 (f"{name}: kernel", _kernel(op))]
+                 (f"{name}: kernel", _kernel(op)), (f"{name}: flops", _flops(op))]
     else:
         rows.append((f"{name}: composed of", _invoke(lower.gradient_call(gradient))))
     if not node:
@@ -121,6 +122,19 @@ def _kernel(op: Op) -> str:
         return "none is launched: the output is a view"
     aliases = "; contiguous parts are aliased, not copied" if op.kernel.alias_offset else ""
     return _call(op.kernel.dense.name, op.kernel.params) + aliases
+
+
+def _flops(op: Op) -> str:
+    """The estimated work of a launch; nothing for a kernel that is bound by memory."""
+    if not op.kernel:
+        return ""
+    text = ""
+    for factor in op.kernel.flops:
+        value = factor.number or factor.tensor + ("" if factor.dim is None else f"[{factor.dim}]")
+        if factor.function:
+            value = f"{factor.function}({_list(factor.args)})"
+        text += (" / " if factor.divides else " * ") + value
+    return f"`{text.removeprefix(' * ')}`" if text else ""
 
 
 def _others(op: Op) -> str:

@@ -1,17 +1,25 @@
 // The memory limits of a captured program, by tier.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "phi/memory/plan/swap_plan.h"
 
 namespace phi {
 
+namespace distributed::simulator {
+struct MachineModel;
+}
+
 struct ProgramMemory {
   /// Limits in bytes, for this rank. If the device is unlimited (the default), nothing is swapped.
   memory::MemoryLimits limits;
   /// The folder of the disk tier's temporary file.
   std::string disk_folder = "/tmp";
+  /// The machine on which the program runs: how long its steps take, which decides when transfers
+  /// begin. Null: one core of a CPU (plan_program.cc).
+  std::shared_ptr<const distributed::simulator::MachineModel> machine;
 
   bool is_limited() const { return limits.device_bytes != memory::kUnlimited; }
 };

@@ -6,19 +6,28 @@
 #include <utility>
 
 #include "distributed/reshard/captured_steps.h"
+#include "distributed/simulator/machine.h"
 #include "phi/common/errors.h"
 
 namespace phi {
 namespace {
 
+using distributed::simulator::MachineModel;
+
 // Device memory for the few scalars that a training step uses besides its inputs and outputs.
 constexpr int64_t kMargin = 64 << 10;
 
-// An estimate: compute time of one core plus the time of its memory traffic.
-double seconds_of(const StepCost& cost) {
-  constexpr double kFlops = 5e10;
-  constexpr double kBytes = 1e10;
-  return cost.bytes() / kBytes + cost.flops / kFlops;
+// How long a step takes on one core of a CPU, if no machine is given.
+double seconds_on_a_core(const StepCost& cost) {
+  constexpr double kFlopsPerSecond = 5e10;
+  constexpr double kBytesPerSecond = 1e10;
+  return cost.bytes() / kBytesPerSecond + cost.flops / kFlopsPerSecond;
+}
+
+double seconds_of(Step& step, const MachineModel* machine) {
+  const StepCost cost = step.cost();
+  if (machine == nullptr) return seconds_on_a_core(cost);
+  return machine->time_of({step.name(), cost.dtype, cost.flops, cost.bytes()}).seconds;
 }
 
 memory::BufferAccess plan_access(const ir::BufferUse& use, const BufferState& buffer) {
@@ -28,10 +37,11 @@ memory::BufferAccess plan_access(const ir::BufferUse& use, const BufferState& bu
                                                : memory::BufferAccess::kUpdate;
 }
 
-memory::SwapStep swap_step(const ProgramState& program, const ir::RecordedStep& step) {
+memory::SwapStep swap_step(const ProgramState& program, const ir::RecordedStep& step,
+                           const MachineModel* machine) {
   memory::SwapStep out;
   out.name = step.name;
-  out.seconds = seconds_of(step.step->cost());
+  out.seconds = seconds_of(*step.step, machine);
   out.repeatable = step.step->is_repeatable();
   for (const ir::BufferUse& use : step.uses) {
     if (use.buffer == ir::kNoBuffer) continue;
@@ -67,9 +77,9 @@ void add_externals(ProgramState& program, bool is_limited, memory::SwapProgram* 
   }
 }
 
-memory::SwapProgram swap_program(ProgramState& program, bool is_limited) {
+memory::SwapProgram swap_program(ProgramState& program, const ProgramMemory& memory) {
   memory::SwapProgram out;
-  add_externals(program, is_limited, &out);
+  add_externals(program, memory.is_limited(), &out);
   for (const ir::RecordedStep& step : program.steps) {
     for (const ir::BufferUse& use : step.uses) {
       if (use.buffer == ir::kNoBuffer) continue;
@@ -78,7 +88,9 @@ memory::SwapProgram swap_program(ProgramState& program, bool is_limited) {
       add_buffer(buffer, {.name = fmt::format("#{}", ir::index_of(use.buffer))}, &out);
     }
   }
-  for (const ir::RecordedStep& step : program.steps) out.steps.push_back(swap_step(program, step));
+  for (const ir::RecordedStep& step : program.steps) {
+    out.steps.push_back(swap_step(program, step, memory.machine.get()));
+  }
   return out;
 }
 
@@ -109,7 +121,7 @@ void leave_nothing_under_way(ProgramState& program) {
 }  // namespace
 
 memory::SwapPlan plan_program(ProgramState& program, const ProgramMemory& memory) {
-  const memory::SwapProgram swapped = swap_program(program, memory.is_limited());
+  const memory::SwapProgram swapped = swap_program(program, memory);
   if (!memory.is_limited()) return memory::make_swap_plan(swapped, memory.limits);
   leave_nothing_under_way(program);
   const int64_t outside = bytes_outside_of_plan(program);

@@ -9,12 +9,16 @@
 #include "api/generated/ops/scale.h"
 #include "api/generated/ops/subtract.h"
 #include "api/generated/ops/tanh.h"
+#include "distributed/simulator/machine.h"
 #include "phi/tensor_api.h"
 #include "support/error_matchers.h"
 #include "support/test_place.h"
 
 namespace phi {
 namespace {
+
+using distributed::simulator::MachineModel;
+using distributed::simulator::WorkUnit;
 
 constexpr int64_t kWidth = 64;  // a weight is 16 KiB
 
@@ -67,6 +71,46 @@ TEST(ProgramMemory, TheSameBitsWithWeightsThatDoNotFit) {
     EXPECT_EQ(weights[i].dense().storage()->state(), StorageState::kSwapped);
     EXPECT_EQ(values_of(weights[i]), values_of(eager_weights[i]));
   }
+}
+
+std::shared_ptr<const MachineModel> machine_of(DataType dtype, double per_second) {
+  MachineModel machine;
+  machine.families[dtype] = {{"matmul", {}, WorkUnit::kFlops, {{1, per_second}}},
+                             {"bytes", {}, WorkUnit::kBytes, {{1, per_second}}}};
+  return std::make_shared<const MachineModel>(machine);
+}
+
+// How many launches before it is due each transfer to the device begins, in total.
+int lead_of_prefetches(const memory::SwapPlan& plan) {
+  int lead = 0;
+  for (const memory::SwapAction& action : plan.actions) {
+    if (action.from == Tier::kHost && action.to == Tier::kDevice) lead += action.due - action.issue;
+  }
+  return lead;
+}
+
+TEST(ProgramMemory, AFastMachineBeginsTransfersEarlier) {
+  const TensorList weights = make_weights(64);
+  std::vector<int> leads;
+  for (const double per_second : {1e6, 1e14}) {
+    const Program program = capture(chain(weights), {input()});
+    ProgramMemory memory = limited(kRoom);
+    memory.machine = machine_of(DataType::FLOAT32, per_second);
+    program.limit_memory(memory);
+    leads.push_back(lead_of_prefetches(program.swap_plan()));
+  }
+  EXPECT_LT(leads[0], leads[1]);
+}
+
+TEST(ProgramMemory, AMachineWithoutRatesOfTheDtypeIsRefused) {
+  const TensorList weights = make_weights(64);
+  const Program program = capture(chain(weights), {input()});
+  ProgramMemory memory = limited(kRoom);
+  memory.machine = machine_of(DataType::FLOAT64, 1e9);
+  program.limit_memory(memory);
+  EXPECT_THAT([&] { program.run({input()}); },
+              ThrowsError(ErrorCode::kInvalidArgument,
+                          "computes in float32, and the machine has rates of float64"));
 }
 
 TEST(ProgramMemory, WhatTheUserWritesBetweenRunsIsSeen) {
