@@ -8,8 +8,10 @@
 #include "api/generated/ops/cast.h"
 #include "api/generated/ops/concat.h"
 #include "api/generated/ops/cross_entropy_with_softmax.h"
+#include "api/generated/ops/embedding.h"
 #include "api/generated/ops/flash_attention.h"
 #include "api/generated/ops/full.h"
+#include "api/generated/ops/fused_rotary_position_embedding.h"
 #include "api/generated/ops/gelu.h"
 #include "api/generated/ops/layer_norm.h"
 #include "api/generated/ops/matmul.h"
@@ -17,6 +19,7 @@
 #include "api/generated/ops/scaled_adamw_.h"
 #include "api/generated/ops/split_with_num.h"
 #include "api/generated/ops/squared_l2_norm.h"
+#include "api/generated/ops/swiglu.h"
 #include "api/generated/ops/uniform.h"
 
 namespace phi::simulation {
@@ -108,6 +111,25 @@ Work cross_entropy_grads(DataType dtype, int64_t n) {
     cross_entropy_with_softmax_grad(label, x, loss, false, true, -100, -1);
   };
 }
+Work gated_units(DataType dtype, int64_t n) {
+  return [x = random_array({n}, dtype), y = random_array({n}, dtype)] { swiglu(x, y); };
+}
+Work gated_unit_grads(DataType dtype, int64_t n) {
+  return [x = random_array({n}, dtype), y = random_array({n}, dtype)] { swiglu_grad(x, y, x); };
+}
+// 2 sequences of n positions, 4 heads of 64.
+Work rotations(DataType dtype, int64_t n) {
+  return [q = random_array({2, n, 4, 64}, dtype)] { fused_rotary_position_embedding(q, q); };
+}
+Work embeddings(DataType dtype, int64_t n) {
+  return [ids = full({n}, 0, DataType::INT64), weight = random_array({256, 512}, dtype)] {
+    embedding(ids, weight);
+  };
+}
+Work embedding_grads(DataType dtype, int64_t n) {
+  return [ids = full({n}, 0, DataType::INT64), weight = random_array({256, 512}, dtype),
+          grad = random_array({n, 512}, dtype)] { embedding_grad(ids, weight, grad, -1); };
+}
 // 16-bit parameters have moments and a master copy in float32.
 Work updates(DataType dtype, int64_t n) {
   const bool is_half = size_of(dtype) == 2;
@@ -135,7 +157,8 @@ std::vector<MeasuredFamily> measured_families() {
       {"flash_attention", {"flash_attention"}, kFlops, lengths, attentions},
       {"flash_attention_grad", {"flash_attention_grad"}, kFlops, lengths, attention_grads},
       {kBytesFamily,
-       {"add", "subtract", "multiply", "scale", "add_n", "cast", "full"},
+       {"add", "subtract", "multiply", "divide", "maximum", "not_equal", "scale", "sqrt", "add_n",
+        "cast", "full", "expand_as"},
        kBytes,
        elements,
        additions},
@@ -154,6 +177,15 @@ std::vector<MeasuredFamily> measured_families() {
        kBytes,
        rows,
        cross_entropy_grads},
+      {"swiglu", {"swiglu"}, kBytes, elements, gated_units},
+      {"swiglu_grad", {"swiglu_grad"}, kBytes, elements, gated_unit_grads},
+      {"rotary_embedding",
+       {"fused_rotary_position_embedding", "fused_rotary_position_embedding_grad"},
+       kBytes,
+       lengths,
+       rotations},
+      {"embedding", {"embedding"}, kBytes, rows, embeddings},
+      {"embedding_grad", {"embedding_grad"}, kBytes, rows, embedding_grads},
       {"adamw", {"scaled_adamw_"}, kBytes, elements, updates},
   };
 }
