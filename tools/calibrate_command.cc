@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "tools/job/output/atomic_file.h"
 
 DEFINE_string(dtypes, "float32", "the dtypes to measure: float32,bfloat16");
+DEFINE_string(raw_samples, "", "also write the time of each repetition to this file, as JSON");
 DEFINE_bool(quick, false, "small sizes and few repetitions, for tests; rates are inaccurate");
 
 namespace {
@@ -26,7 +28,7 @@ using phi::cli::UsageError;
 using phi::distributed::World;
 
 constexpr const char* kCalibrateHelp =
-    "autophi calibrate --out=machine.yaml [--dtypes=float32,bfloat16] [--quick]\n"
+    "autophi calibrate --out=machine.yaml [--dtypes=float32,bfloat16] [--raw_samples=FILE.json]\n"
     "\n"
     "  mpirun -n 2 autophi calibrate --out=machine.yaml\n"
     "\n"
@@ -34,7 +36,10 @@ constexpr const char* kCalibrateHelp =
     "all processes at the same time, and writes the machine file of `autophi simulate`. Start as\n"
     "many processes as the jobs have on a machine. It takes less than two minutes. The table has\n"
     "for each family the rate at the largest size (flops or bytes per second), the spread of\n"
-    "repetitions, and the largest error of the interpolation between sizes.\n";
+    "repetitions, and the largest error of the interpolation between sizes.\n"
+    "\n"
+    "  --raw_samples=FILE  also write the time of each repetition on rank 0, as JSON\n"
+    "  --quick             small sizes and few repetitions, for tests; rates are inaccurate\n";
 
 std::vector<phi::DataType> dtypes_of_flag() {
   std::vector<phi::DataType> dtypes;
@@ -58,21 +63,30 @@ std::vector<phi::DataType> dtypes_of_flag() {
   return dtypes;
 }
 
+void write(const std::string& path, const char* what, const std::string& text) {
+  phi::job::AtomicFile file(path, what);
+  file.write(text);
+  file.finish();
+}
+
 void measure_machine(const phi::simulation::CalibrationOptions& options) {
   const bool is_writer = World::current().rank() == 0;
-  if (is_writer) phi::job::check_writable(FLAGS_out, "machine file");
+  if (is_writer) {
+    phi::job::check_writable(FLAGS_out, "machine file");
+    if (!FLAGS_raw_samples.empty()) phi::job::check_writable(FLAGS_raw_samples, "samples");
+  }
   const auto measured = calibrate(options);
   if (!is_writer) return;
-  phi::job::AtomicFile file(FLAGS_out, "machine file");
-  file.write(to_yaml(measured.machine));
-  file.finish();
+  write(FLAGS_out, "machine file", to_yaml(measured.machine));
+  if (!FLAGS_raw_samples.empty())
+    write(FLAGS_raw_samples, "samples", samples_json(measured).dump(1) + "\n");
   fmt::print("{}written to {}\n", table(measured), FLAGS_out);
 }
 
 }  // namespace
 
 int calibrate_command(int argc, char** argv) {
-  static const std::vector<std::string> flags = {"out", "dtypes", "quick"};
+  static const std::vector<std::string> flags = {"out", "dtypes", "raw_samples", "quick"};
   if (phi::cli::has_help_flag(argc, argv)) {
     std::fputs(kCalibrateHelp, stdout);
     return 0;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -27,15 +28,27 @@ struct CalibrationQuality {
   double residual = 0;    // largest relative error of a rate interpolated from its two neighbours
 };
 
+/// What was timed: seconds of each repetition on this rank, in order.
+struct RawSamples {
+  std::string name;
+  std::string unit;  // of size: "flops" or "bytes"
+  double size = 0;
+  std::vector<double> seconds;
+};
+
 struct Calibration {
   distributed::simulator::MachineModel machine;
   std::vector<CalibrationQuality> quality;
+  std::vector<RawSamples> samples;
 };
 
 /// Every rank of the world calls it and measures at the same time; all return the same rates, the
 /// mean over ranks. Links are measured between ranks 0 and 1; a world of one rank has none.
 /// Errors: those of operators, for a dtype without kernels.
 Calibration calibrate(const CalibrationOptions& options);
+
+/// A list with an entry for each of `samples`: {"name", "flops" or "bytes", "seconds": [..]}.
+nlohmann::ordered_json samples_json(const Calibration& calibration);
 
 /// One line for each family.
 std::string table(const Calibration& calibration);

@@ -4,8 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+#include <set>
+
 #include "distributed/comm/local/local_world.h"
+#include "distributed/simulator/find_machine.h"
 #include "distributed/simulator/machine_yaml.h"
+#include "phi/core/op_def.h"
 
 namespace phi::simulation {
 namespace {
@@ -44,10 +49,50 @@ TEST(Calibrate, OneProcessHasRatesAndNoLinks) {
   EXPECT_EQ(read, measured.machine);
 }
 
+TEST(Calibrate, RawSamplesAreKept) {
+  const Calibration measured = calibrate(kQuick);
+  // The launch overhead, and two sizes of each family.
+  const auto& families = measured.machine.families.at(DataType::FLOAT32);
+  ASSERT_EQ(measured.samples.size(), 1 + 2 * families.size());
+  const RawSamples& first = measured.samples[1];
+  EXPECT_EQ(first.name, "float32 matmul");
+  EXPECT_EQ(first.unit, "flops");
+  EXPECT_EQ(first.size, families[0].points[0].work);
+  EXPECT_GE(first.seconds.size(), 3u);
+  const auto json = samples_json(measured);
+  ASSERT_EQ(json.size(), measured.samples.size());
+  EXPECT_EQ(json[1]["flops"], first.size);
+  EXPECT_EQ(json[1]["seconds"], first.seconds);
+}
+
+TEST(Calibrate, OperatorsOfFamiliesExist) {
+  std::set<std::string> listed;
+  const auto add = [&](const MachineModel& machine) {
+    for (const auto& [dtype, families] : machine.families) {
+      for (const OpFamily& family : families) listed.insert(family.ops.begin(), family.ops.end());
+    }
+  };
+  add(calibrate(kQuick).machine);
+  for (const std::string& name : distributed::simulator::machine_names())
+    add(distributed::simulator::find_machine(name));
+  listed.erase("copy");  // not an operator: a copy that the library plans
+  for (const std::string& op : listed) EXPECT_NO_THROW(ops::find(op));
+}
+
 TEST(Calibrate, RanksMeasureTheSameLinksAndRates) {
   MachineModel machines[3];
   distributed::run_ranks(
       3, [&](distributed::World& world) { machines[world.rank()] = calibrate(kQuick).machine; });
+  ASSERT_EQ(machines[0].collective_points.size(), 3u);
+  for (const char* op : {"all_reduce", "all_gather", "reduce_scatter"}) {
+    const auto* points = machines[0].points_of(op, 3, "node");
+    ASSERT_NE(points, nullptr) << op;
+    EXPECT_EQ(points->points.size(), 2u);
+  }
+  EXPECT_GE(machines[0].receiving_rate, 0);
+  EXPECT_LE(machines[0].receiving_rate, 1);
+  EXPECT_GT(machines[0].computing_rate, 0);
+  EXPECT_LE(machines[0].computing_rate, 1);
   ASSERT_EQ(machines[0].links.size(), 1u);
   EXPECT_GT(machines[0].links[0].latency_us, 0);
   EXPECT_GT(machines[0].links[0].GBps, 0);

@@ -64,7 +64,8 @@ TEST(RecordStep, PeersAreDistancesWithinTheGroup) {
   });
   ASSERT_EQ(program.events.size(), 2u);
   const GroupCall expected{0,     "all_reduce", distributed::simulator::CallPattern::kDirect,
-                           false, 400,          {{1, 1, 400, 1, 400}}};
+                           false, 400,          {{1, 1, 400, 1, 400}},
+                           400};
   EXPECT_EQ(std::get<GroupCall>(program.events[0]), expected);
   EXPECT_EQ(program.groups, (std::vector<std::vector<int64_t>>{{0, 2}, {0, 1, 2}}));
 }

@@ -114,10 +114,14 @@ class Simulate(unittest.TestCase):
         for processes in (0, 2):
             with self.subTest(processes=processes):
                 machine = pathlib.Path(self.folder.name) / f"own{processes}.yaml"
-                outcome = launch.run(processes, "calibrate", f"--out={machine}", "--quick")
+                raw = pathlib.Path(self.folder.name) / f"raw{processes}.json"
+                outcome = launch.run(processes, "calibrate", f"--out={machine}", "--quick", f"--raw_samples={raw}")
                 self.assertEqual(outcome.status, 0, outcome.output)
                 self.assertEqual(outcome.count("written to "), 1)
                 self.assertIn("float32 matmul_grad", outcome.output)
+                names = {each["name"] for each in json.loads(raw.read_text())}
+                self.assertIn("float32 matmul_grad", names)
+                self.assertEqual("exchange" in names, processes == 2)
                 self.assertEqual("links:" in machine.read_text(), processes == 2)
                 mesh = "dp=2" if processes else "1"
                 self.check_structure(
@@ -153,7 +157,7 @@ class Simulate(unittest.TestCase):
             (1, [job, f"--machine={negative}"], "negative.yaml:3: GBps is -1; expected a number above 0."),
             (1, [job, f"--machine={alone}"], "alone.yaml has no links, and rank "),
             (1, [bfloat16, machine], "machine.yaml has rates of float32 only; calibrate with --dtypes=float32,bfloat16."),
-            (1, [bfloat16, machine], "bf16.yaml:11: key 'run.dtype': "),
+            (1, [bfloat16, machine], "bf16.yaml:14: key 'run.dtype': "),
             (1, [job, f"--machine={small}"], "small.yaml:3: no link connects ranks "),
         ]
         for status, args, message in cases:
@@ -171,6 +175,7 @@ class Simulate(unittest.TestCase):
             (2, ["--out=m.yaml", "more"], "autophi calibrate expects no arguments, got 'more'"),
             (2, ["--out=m.yaml", "--dtypes=int64"], "--dtypes=int64: int64 is not a floating-point dtype."),
             (2, ["--out=m.yaml", "--dtypes=flaot32"], "--dtypes=flaot32 is no list of dtypes: "),
+            (1, ["--out=m.yaml", "--raw_samples=/nonexistent/s.json"], "cannot write the samples '/nonexistent/s.json'"),
             (1, ["--out=/nonexistent/m.yaml"], "cannot write the machine file '/nonexistent/m.yaml'"),
         ]
         for status, args, message in cases:
