@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "phi/common/readable_numbers.h"
 
@@ -31,17 +32,73 @@ std::string lack_of_memory(const Prediction& prediction) {
 
 }  // namespace
 
+namespace {
+
+// The lowest rank of each class.
+std::vector<size_t> representatives_of(const Prediction& prediction) {
+  std::vector<size_t> lowest(prediction.classes, prediction.ranks.size());
+  for (size_t rank = 0; rank < prediction.ranks.size(); ++rank) {
+    size_t& own = lowest[prediction.class_of[rank]];
+    own = std::min(own, rank);
+  }
+  return lowest;
+}
+
+nlohmann::ordered_json entry(const RankPrediction& own) {
+  return {{"peak_tensor_bytes", own.peak_tensor_bytes}, {"bytes_sent", own.bytes_sent},
+          {"bytes_received", own.bytes_received},       {"compute_seconds", own.compute_seconds},
+          {"exposed_seconds", own.exposed_seconds},     {"bubble_seconds", own.bubble_seconds}};
+}
+
+nlohmann::ordered_json entry_of_rank(size_t rank, const RankPrediction& own) {
+  nlohmann::ordered_json out = {{"rank", rank}};
+  out.update(entry(own));
+  return out;
+}
+
+std::string counted(size_t n, std::string_view what, std::string_view plural) {
+  return fmt::format("{} {}", n, n == 1 ? what : plural);
+}
+
+}  // namespace
+
+std::vector<std::string> ranks_by_class(const Prediction& prediction) {
+  struct Run {
+    size_t first, last;
+  };
+  std::vector<std::vector<Run>> runs(prediction.classes);
+  for (size_t rank = 0; rank < prediction.class_of.size(); ++rank) {
+    std::vector<Run>& own = runs[prediction.class_of[rank]];
+    if (own.empty() || own.back().last + 1 != rank) own.push_back({rank, rank});
+    own.back().last = rank;
+  }
+  std::vector<std::string> out;
+  for (const std::vector<Run>& own : runs) {
+    std::string text;
+    for (const Run& run : own) {
+      if (!text.empty()) text += ", ";
+      text += run.first == run.last ? fmt::format("{}", run.first)
+                                    : fmt::format("{}-{}", run.first, run.last);
+    }
+    out.push_back(std::move(text));
+  }
+  return out;
+}
+
 nlohmann::ordered_json to_json(const Prediction& prediction) {
   nlohmann::ordered_json ranks = nlohmann::ordered_json::array();
-  for (size_t rank = 0; rank < prediction.ranks.size(); ++rank) {
-    const RankPrediction& own = prediction.ranks[rank];
-    ranks.push_back({{"rank", rank},
-                     {"peak_tensor_bytes", own.peak_tensor_bytes},
-                     {"bytes_sent", own.bytes_sent},
-                     {"bytes_received", own.bytes_received},
-                     {"compute_seconds", own.compute_seconds},
-                     {"exposed_seconds", own.exposed_seconds},
-                     {"bubble_seconds", own.bubble_seconds}});
+  if (prediction.ranks.size() <= kMostListedRanks) {
+    for (size_t rank = 0; rank < prediction.ranks.size(); ++rank)
+      ranks.push_back(entry_of_rank(rank, prediction.ranks[rank]));
+  } else {
+    const std::vector<std::string> names = ranks_by_class(prediction);
+    const std::vector<size_t> representatives = representatives_of(prediction);
+    for (size_t c = 0; c < prediction.classes; ++c) {
+      nlohmann::ordered_json own = {{"ranks", names[c]},
+                                    {"count", std::ranges::count(prediction.class_of, c)}};
+      own.update(entry(prediction.ranks[representatives[c]]));
+      ranks.push_back(std::move(own));
+    }
   }
   using Json = nlohmann::ordered_json;
   return {{"step_seconds", prediction.step_seconds},
@@ -53,17 +110,25 @@ nlohmann::ordered_json to_json(const Prediction& prediction) {
 }
 
 std::string table(const Prediction& prediction) {
+  const std::vector<std::string> names = ranks_by_class(prediction);
+  constexpr size_t kWidest = 24;
+  size_t width = 5;
+  for (const std::string& name : names) width = std::max(width, std::min(name.size(), kWidest));
   std::string out = fmt::format(
-      "predicted: {:.4g} s per step, {:.5g} tok/s; {} rank{} of {} class{}\n"
-      "{:>5}  {:>9}  {:>9}  {:>9}  {:>10}  {:>10}  {:>10}\n",
-      prediction.step_seconds, prediction.tokens_per_s, prediction.ranks.size(),
-      prediction.ranks.size() == 1 ? "" : "s", prediction.classes,
-      prediction.classes == 1 ? "" : "es", "rank", "compute", "exposed", "bubble", "sent",
-      "received", "peak");
-  for (size_t rank = 0; rank < prediction.ranks.size(); ++rank) {
-    const RankPrediction& own = prediction.ranks[rank];
-    out += fmt::format("{:>5}  {:>7.4g} s  {:>7.4g} s  {:>7.4g} s  {:>10}  {:>10}  {:>10}\n", rank,
-                       own.compute_seconds, own.exposed_seconds, own.bubble_seconds,
+      "predicted: {:.4g} s per step, {:.5g} tok/s; {} of {}, {} recorded\n"
+      "{:>{}}  {:>9}  {:>9}  {:>9}  {:>10}  {:>10}  {:>10}\n",
+      prediction.step_seconds, prediction.tokens_per_s,
+      counted(prediction.ranks.size(), "rank", "ranks"),
+      counted(prediction.classes, "class", "classes"), prediction.recorded_ranks,
+      prediction.ranks.size() == 1 ? "rank" : "ranks", width, "compute", "exposed", "bubble",
+      "sent", "received", "peak");
+  const std::vector<size_t> representatives = representatives_of(prediction);
+  for (size_t c = 0; c < prediction.classes; ++c) {
+    const RankPrediction& own = prediction.ranks[representatives[c]];
+    std::string name = names[c];
+    if (name.size() > kWidest) name = name.substr(0, name.rfind(',', kWidest - 3) + 1) + " ..";
+    out += fmt::format("{:>{}}  {:>7.4g} s  {:>7.4g} s  {:>7.4g} s  {:>10}  {:>10}  {:>10}\n", name,
+                       width, own.compute_seconds, own.exposed_seconds, own.bubble_seconds,
                        human_bytes(own.bytes_sent), human_bytes(own.bytes_received),
                        human_bytes(own.peak_tensor_bytes));
   }
@@ -72,6 +137,11 @@ std::string table(const Prediction& prediction) {
   out += lack_of_memory(prediction);
   if (!prediction.unlisted.empty()) {
     out += fmt::format("without rates of their own: {}\n", fmt::join(prediction.unlisted, ", "));
+  }
+  constexpr size_t kFewRanks = 64;
+  for (const std::string& reason : prediction.asymmetries) {
+    if (prediction.recorded_ranks > kFewRanks)
+      out += fmt::format("ranks differ along {}\n", reason);
   }
   return out;
 }

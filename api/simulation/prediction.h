@@ -18,6 +18,8 @@ struct RankPrediction {
   int64_t bytes_sent = 0;      // in all steps of the job
   int64_t bytes_received = 0;
   int64_t peak_tensor_bytes = 0;
+
+  friend bool operator==(const RankPrediction&, const RankPrediction&) = default;
 };
 
 struct Prediction {
@@ -26,13 +28,25 @@ struct Prediction {
   std::optional<double> mfu;  // model flops utilisation: of the machine's peak for the job's dtype
   int64_t device_bytes = 0;   // that tensors of a rank can have; 0: unknown
   std::vector<RankPrediction> ranks;
-  size_t classes = 0;                 // ranks whose steps are equal are one class
+  std::vector<size_t> class_of;  // by rank; ranks whose steps are equal are one class
+  size_t classes = 0;
+  size_t recorded_ranks = 0;  // the others do what one of these does
+  /// Why ranks differ along a mesh dim, so that those along it are all recorded.
+  std::vector<std::string> asymmetries;
   std::vector<std::string> unlisted;  // operators whose rates are those of matmuls or copies
 };
 
+/// The most ranks that to_json lists one by one; of more ranks it lists classes.
+inline constexpr size_t kMostListedRanks = 1024;
+
+/// `ranks` has an entry with `rank` for each rank. Beyond kMostListedRanks it has one for each
+/// class, with `ranks` and `count` in place of `rank`.
 nlohmann::ordered_json to_json(const Prediction& prediction);
 
-/// The step's time, a line for each rank, and unlisted operators.
+/// The ranks of each class: "0-7, 16-23".
+std::vector<std::string> ranks_by_class(const Prediction& prediction);
+
+/// The step's time, a line for each class of ranks, and unlisted operators.
 std::string table(const Prediction& prediction);
 
 }  // namespace phi::simulation

@@ -7,6 +7,21 @@
 namespace phi::distributed {
 namespace {
 
+// Whether `all` has the ranks 0 .. n - 1, and `part` some of them.
+bool covers(const ProcessMesh& all, const ProcessMesh& part) {
+  const bool is_world =
+      all.is_regular() && all.rank_at(0) == 0 && all.highest_rank() == all.size() - 1;
+  return is_world && part.is_regular() && part.highest_rank() < all.size();
+}
+
+// The distance between neighbours along a mesh dim of a regular mesh.
+int64_t stride_along(const ProcessMesh& mesh, int mesh_dim) {
+  if (mesh.dim_size(mesh_dim) == 1) return 1;
+  MeshCoord next{};
+  next[mesh_dim] = 1;
+  return mesh.rank_at(next) - mesh.rank_at(MeshCoord{});
+}
+
 // Calls f(indices) for every combination of one index per tensor dim within [first, last).
 template <typename F>
 void for_each_combination(const std::vector<std::pair<int64_t, int64_t>>& ranges, F f) {
@@ -117,6 +132,14 @@ int64_t TransferRoutes::source_for(int64_t dst_rank, const MeshCoord& dst_coord,
     // coordinates, so that traffic stays within the mesh dims that change.
     for (int m = 0; m < mesh.ndim(); ++m) {
       if (has(free_, m)) fixed[m] = (*own)[m];
+    }
+    return mesh.rank_at(fixed);
+  }
+  if (covers(move_.dst->mesh(), mesh)) {
+    // The replica at the same place along these mesh dims: other ranks of a stage send alike.
+    for (int m = 0; m < mesh.ndim(); ++m) {
+      if (has(free_, m))
+        fixed[m] = static_cast<int32_t>(dst_rank / stride_along(mesh, m) % mesh.dim_size(m));
     }
     return mesh.rank_at(fixed);
   }

@@ -3,72 +3,55 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
 #include <string_view>
+#include <vector>
 
-#include "distributed/simulator/group_links.h"
 #include "distributed/simulator/nccl_time.h"
 
 namespace phi::distributed::simulator {
 namespace {
 
-// Calls `add` with each peer's traffic and the level that connects it to the member.
-template <typename Add>
-void for_each_peer(const MachineModel& machine, std::span<const int64_t> ranks,
-                   const GroupCall& call, size_t position, const Add& add) {
+// What a member receives in a call.
+struct Received {
+  double latency = 0;          // of the level that is slowest to send its messages
+  std::vector<int64_t> bytes;  // by level
+};
+
+// `per_slice`: each slice of a message takes the latency, instead of the first.
+Received received(const MachineModel& machine, std::span<const int64_t> ranks,
+                  const GroupCall& call, size_t position, bool per_slice) {
+  Received out{0, std::vector<int64_t>(machine.links.size())};
   for (const PeerTraffic& peer : call.peers) {
     const size_t from = (position + static_cast<size_t>(peer.distance)) % ranks.size();
-    add(machine.link_between(ranks[position], ranks[from]), peer);
+    const LinkLevel& link = machine.link_between(ranks[position], ranks[from]);
+    const int64_t latencies =
+        per_slice ? peer.messages_received : std::min<int64_t>(peer.messages_received, 1);
+    out.latency = std::max(out.latency, static_cast<double>(latencies) * link.latency_us * 1e-6);
+    out.bytes[static_cast<size_t>(&link - machine.links.data())] += peer.bytes_received;
   }
+  return out;
 }
 
-double direct_message_seconds(const MachineModel& machine, std::span<const int64_t> ranks,
+double seconds_at(int64_t bytes, double GBps) {
+  return GBps > 0 ? static_cast<double>(bytes) / (GBps * 1e9) : 0;
+}
+
+double direct_receive_seconds(const MachineModel& machine, std::span<const int64_t> ranks,
                               const GroupCall& call, size_t position) {
-  double latency = 0;
-  double seconds = 0;
-  for_each_peer(machine, ranks, call, position,
-                [&](const LinkLevel& link, const PeerTraffic& peer) {
-                  const auto messages = static_cast<double>(peer.messages_received);
-                  latency = std::max(latency, messages * link.latency_us * 1e-6);
-                  seconds += static_cast<double>(peer.bytes_received) / (link.rank_GBps() * 1e9);
-                });
-  if (machine.reduce_GBps > 0)
-    seconds += static_cast<double>(call.bytes_combined) / (machine.reduce_GBps * 1e9);
-  return latency + seconds;
+  const Received own = received(machine, ranks, call, position, /*per_slice=*/true);
+  double seconds = own.latency;
+  for (size_t level = 0; level < own.bytes.size(); ++level)
+    seconds += seconds_at(own.bytes[level], machine.links[level].rank_GBps());
+  return seconds + seconds_at(call.bytes_combined, machine.reduce_GBps);
 }
 
-double nccl_message_seconds(const MachineModel& machine, std::span<const int64_t> ranks,
+double nccl_receive_seconds(const MachineModel& machine, std::span<const int64_t> ranks,
                             const GroupCall& call, size_t position) {
-  double latency = 0;
-  std::map<const LinkLevel*, double> seconds;
-  for_each_peer(
-      machine, ranks, call, position, [&](const LinkLevel& link, const PeerTraffic& peer) {
-        if (peer.messages_received == 0) return;
-        latency = std::max(latency, link.latency_us * 1e-6);
-        seconds[&link] += static_cast<double>(peer.bytes_received) / (link.rank_GBps() * 1e9);
-      });
+  const Received own = received(machine, ranks, call, position, /*per_slice=*/false);
   double longest = 0;
-  for (const auto& [link, each] : seconds) longest = std::max(longest, each);
-  const double combined = machine.memory_GBps > 0 ? static_cast<double>(call.bytes_combined) /
-                                                        (machine.memory_GBps * 1e9)
-                                                  : 0;
-  return latency + longest + combined;
-}
-
-double own_message_seconds(const MachineModel& machine, std::span<const int64_t> ranks,
-                           const GroupCall& call, size_t position) {
-  return machine.collectives != Collectives::kDirect
-             ? nccl_message_seconds(machine, ranks, call, position)
-             : direct_message_seconds(machine, ranks, call, position);
-}
-
-double slowest_member(const MachineModel& machine, std::span<const int64_t> ranks,
-                      std::span<const GroupCall* const> calls) {
-  double longest = 0;
-  for (size_t i = 0; i < calls.size(); ++i) {
-    longest = std::max(longest, own_message_seconds(machine, ranks, *calls[i], i));
-  }
-  return longest;
+  for (size_t level = 0; level < own.bytes.size(); ++level)
+    longest = std::max(longest, seconds_at(own.bytes[level], machine.links[level].rank_GBps()));
+  return own.latency + longest + seconds_at(call.bytes_combined, machine.memory_GBps);
 }
 
 // Whether NCCL has the whole call, and not only its messages.
@@ -84,33 +67,45 @@ bool is_by_library(const MachineModel& machine, std::string_view op) {
   return false;
 }
 
-double formula_seconds(const MachineModel& machine, std::span<const int64_t> ranks,
-                       std::span<const GroupCall* const> calls, const GroupLinks& links) {
-  const GroupCall& call = *calls.front();
-  if (is_by_library(machine, call.op))
-    return nccl_seconds(links, call.op, static_cast<double>(call.bytes));
-  const double round = slowest_member(machine, ranks, calls);
-  return call.pattern == CallPattern::kTree ? round * std::bit_width(ranks.size() - 1) : round;
+const CollectivePoints* points_of(const MachineModel& machine, const GroupLinks& links,
+                                  const GroupCall& call) {
+  const bool has_measured_form =
+      machine.collectives != Collectives::kNcclExact || is_by_library(machine, call.op);
+  if (!has_measured_form) return nullptr;
+  return machine.points_of(call.op, links.ranks, links.levels.back().link->name);
 }
 
 }  // namespace
 
-double collective_seconds(const MachineModel& machine, std::span<const int64_t> ranks,
-                          std::span<const GroupCall* const> calls) {
-  if (ranks.size() < 2) return 0;
-  const GroupLinks links = links_of(machine, ranks);
-  const GroupCall& call = *calls.front();
-  const bool has_measured_form =
-      machine.collectives != Collectives::kNcclExact || is_by_library(machine, call.op);
-  const CollectivePoints* points =
-      machine.points_of(call.op, links.ranks, links.levels.back().link->name);
-  if (points && has_measured_form) return points->seconds(static_cast<double>(call.bytes));
-  return machine.call_overhead_us * 1e-6 + formula_seconds(machine, ranks, calls, links);
+double receive_seconds(const MachineModel& machine, std::span<const int64_t> ranks,
+                       const GroupCall& call, size_t position) {
+  return machine.collectives == Collectives::kDirect
+             ? direct_receive_seconds(machine, ranks, call, position)
+             : nccl_receive_seconds(machine, ranks, call, position);
 }
 
 double message_seconds(const MachineModel& machine, std::span<const int64_t> ranks,
                        const GroupCall& call, size_t position) {
-  return machine.call_overhead_us * 1e-6 + own_message_seconds(machine, ranks, call, position);
+  return machine.call_overhead_us * 1e-6 + receive_seconds(machine, ranks, call, position);
+}
+
+bool depends_on_messages(const MachineModel& machine, const GroupLinks& links,
+                         const GroupCall& call) {
+  if (links.ranks < 2) return false;
+  return !points_of(machine, links, call) && !is_by_library(machine, call.op);
+}
+
+double collective_seconds(const MachineModel& machine, const GroupLinks& links,
+                          const GroupCall& call, double slowest) {
+  if (links.ranks < 2) return 0;
+  const auto bytes = static_cast<double>(call.bytes);
+  if (const CollectivePoints* points = points_of(machine, links, call))
+    return points->seconds(bytes);
+  const double overhead = machine.call_overhead_us * 1e-6;
+  if (is_by_library(machine, call.op)) return overhead + nccl_seconds(links, call.op, bytes);
+  const auto members = static_cast<uint64_t>(links.ranks);
+  return overhead +
+         (call.pattern == CallPattern::kTree ? slowest * std::bit_width(members - 1) : slowest);
 }
 
 double end_of_wait(const MachineModel& machine, double now, double begin, double transfer) {

@@ -47,19 +47,23 @@ std::vector<std::string> machine_names() {
   return names;
 }
 
-MachineModel find_machine(const std::string& name_or_path) {
+std::string machine_path(const std::string& name_or_path) {
   const std::vector<std::string> names = machine_names();
   if (std::ranges::binary_search(names, name_or_path))
-    return read_machine((*machine_folder() / (name_or_path + ".yaml")).string());
+    return (*machine_folder() / (name_or_path + ".yaml")).string();
   std::error_code ignored;
   const bool is_path = name_or_path.find_first_of("./") != std::string::npos;
-  if (is_path || fs::exists(name_or_path, ignored)) return read_machine(name_or_path);
+  if (is_path || fs::exists(name_or_path, ignored)) return name_or_path;
   throw errors::NotFound(
       "there is no machine '{}'{}; {} the path of a machine file, which autophi calibrate "
       "writes.",
       name_or_path, did_you_mean(name_or_path, names),
       names.empty() ? "no names are installed; pass"
                     : fmt::format("pass one of {}, or", fmt::join(names, ", ")));
+}
+
+MachineModel find_machine(const std::string& name_or_path) {
+  return read_machine(machine_path(name_or_path));
 }
 
 }  // namespace phi::distributed::simulator

@@ -13,8 +13,10 @@ namespace phi::distributed::simulator {
 /// The names of the machine files that are installed with the library, sorted.
 std::vector<std::string> machine_names();
 
-/// Reads the machine file of this name, or else the file at this path. Errors: NotFound if there is
-/// neither; it lists the names. Those of parse_machine.
+/// The path of the machine file of this name, or else `name_or_path`. Errors: NotFound if there is
+/// neither; it lists the names.
+std::string machine_path(const std::string& name_or_path);
+/// Reads the file at machine_path. Errors: those of machine_path and read_machine.
 MachineModel find_machine(const std::string& name_or_path);
 
 }  // namespace phi::distributed::simulator

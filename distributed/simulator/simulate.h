@@ -4,15 +4,20 @@
 // and the slowest has received its messages. A point-to-point message arrives when its sender has
 // posted it and it has been transferred. Started calls proceed beside computation. Messages do not
 // slow each other or computation.
+//
+// Ranks whose steps take the same times are simulated once (rank_classes.h).
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "distributed/simulator/machine.h"
 #include "distributed/simulator/rank_program.h"
+#include "distributed/simulator/world_programs.h"
 
 namespace phi::distributed::simulator {
 
@@ -21,18 +26,39 @@ struct RankTime {
   double compute = 0;
   double exposed = 0;  // communication that the rank waits for
   double bubble = 0;   // waiting for other ranks to arrive, also at the end of the step
+
+  friend bool operator==(const RankTime&, const RankTime&) = default;
+};
+
+/// When an event begins and ends. A started call ends when its messages have arrived.
+struct EventSpan {
+  double start = 0;
+  double end = 0;
 };
 
 struct SimulatedStep {
-  double seconds = 0;                 // until the last rank ends
-  std::vector<RankTime> ranks;        // by rank
-  std::vector<std::string> unlisted;  // operators that no family lists, sorted
-  size_t classes = 0;                 // ranks with equal programs are one class
+  double seconds = 0;                            // until the last rank ends
+  std::vector<RankTime> ranks;                   // by rank
+  std::vector<std::string> unlisted;             // operators that no family lists, sorted
+  size_t classes = 0;                            // ranks whose steps take the same times are one
+  std::vector<size_t> class_of;                  // by rank
+  std::vector<size_t> representatives;           // by class: its lowest rank
+  std::vector<std::vector<EventSpan>> timeline;  // by class and event; only if it is kept
 };
 
-/// `programs` are those of ranks 0, 1, ...
+struct SimulateOptions {
+  std::map<int64_t, double> slow{};  // by what factor the launches of a rank take longer
+  bool one_by_one = false;           // every rank is a class of its own; the times are the same
+  bool keeps_timeline = false;
+};
+
 /// Errors: InvalidArgument if calls of two ranks do not match, or if a call is never made by one of
-/// its members; both ranks are named. Those of MachineModel.
-SimulatedStep simulate(std::span<const RankProgram> programs, const MachineModel& machine);
+/// its members; both ranks are named. OutOfRange for a slow rank that the world does not have.
+/// Those of MachineModel.
+SimulatedStep simulate(const WorldPrograms& world, const MachineModel& machine,
+                       const SimulateOptions& options = {});
+/// `programs` are those of ranks 0, 1, ...
+SimulatedStep simulate(std::span<const RankProgram> programs, const MachineModel& machine,
+                       const SimulateOptions& options = {});
 
 }  // namespace phi::distributed::simulator

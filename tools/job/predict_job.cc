@@ -1,69 +1,49 @@
-// Records the steps of each rank, and simulates the last ones together.
+// Records ranks of a job and simulates them.
 #include "tools/job/predict_job.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <optional>
+#include <functional>
+#include <memory>
 #include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "api/simulation/record_step.h"
+#include "api/simulation/predict_step.h"
 #include "api/training/trainer.h"
 #include "distributed/mesh/process_mesh.h"
-#include "distributed/simulator/simulate.h"
-#include "tools/cli/command_line.h"
+#include "phi/core/rank_context.h"
 #include "tools/job/build.h"
 #include "tools/job/run_flags.h"
 
 namespace phi::job {
 namespace {
 
-using distributed::RecordingWorld;
-using distributed::World;
+using distributed::ProcessMesh;
 using distributed::simulator::Collectives;
 using distributed::simulator::Computation;
 using distributed::simulator::MachineModel;
-using distributed::simulator::RankProgram;
-using simulation::Prediction;
-using simulation::RankPrediction;
-
-struct RecordedRank {
-  RankProgram step;     // the last one that was recorded
-  RankPrediction held;  // without times
-};
+using simulation::RecordedRank;
 
 // Records a rank of a job with the inputs of `setup`.
 RecordedRank record(const JobConfig& config, const Setup& setup, int64_t steps, int64_t rank) {
-  RecordingWorld world(rank, config.mesh.num_ranks());
-  const World::Scope scope(world);
-  world.rank_context().set_deferred_transfer(FLAGS_deferred_transfer);
-  const distributed::ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
-  const auto model = build_model(config, mesh, setup.weights ? &*setup.weights : nullptr);
-  training::Trainer trainer(*model, config.model.row().loss, trainer_options(config));
-  RecordedRank recorded;
-  Counters before;
-  const Counters& counters = world.rank_context().counters();
-  const int64_t recorded_steps = std::min<int64_t>(2, steps);
-  for (int64_t i = 0; i < recorded_steps; ++i) {
-    before = counters;
-    recorded.step = simulation::record_step(
-        world, [&] { trainer.step(batches_of(config, *setup.data, trainer.next_batch())); });
-  }
-  const int64_t more = steps - recorded_steps;
-  const auto in_all = [&](int64_t Counters::*bytes) {
-    return counters.*bytes + more * (counters.*bytes - before.*bytes);
+  const ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
+  const auto make_step = [&]() -> std::function<void()> {
+    RankContext::current().set_deferred_transfer(FLAGS_deferred_transfer);
+    std::shared_ptr<nn::Module> model =
+        build_model(config, mesh, setup.weights ? &*setup.weights : nullptr);
+    const auto trainer = std::make_shared<training::Trainer>(*model, config.model.row().loss,
+                                                             trainer_options(config));
+    return [&config, &setup, model, trainer] {
+      trainer->step(batches_of(config, *setup.data, trainer->next_batch()));
+    };
   };
-  recorded.held.bytes_sent = in_all(&Counters::bytes_sent);
-  recorded.held.bytes_received = in_all(&Counters::bytes_received);
-  recorded.held.peak_tensor_bytes = world.rank_context().memory()->planned().peak;
-  return recorded;
+  return simulation::record_rank(mesh, rank, make_step, steps);
 }
 
-void check_device(const JobConfig& config, const MachineModel& machine) {
+void check_fits(const JobConfig& config, const MachineModel& machine) {
   if (config.place != machine.device) {
     throw config.wrong({"place"},
                        fmt::format("the job runs on place {}, and {} is a machine of device {}; "
@@ -92,12 +72,12 @@ void check_device(const JobConfig& config, const MachineModel& machine) {
   }
 }
 
-// Model flops divided by those that the ranks could have computed at their peak; none without one.
-std::optional<double> utilisation(const Setup& setup, const MachineModel& machine, double seconds) {
-  const auto peak = machine.peak_TFLOPS.find(setup.config.run.dtype);
-  if (peak == machine.peak_TFLOPS.end()) return std::nullopt;
-  const auto ranks = static_cast<double>(setup.config.mesh.num_ranks());
-  return model_flops(setup) / (seconds * ranks * peak->second * 1e12);
+// The machine as the job uses it.
+MachineModel machine_for(const JobConfig& config, MachineModel machine) {
+  check_fits(config, machine);
+  if (machine.collectives == Collectives::kNccl && config.run.reduction == "exact")
+    machine.collectives = Collectives::kNcclExact;
+  return machine;
 }
 
 }  // namespace
@@ -110,38 +90,30 @@ double model_flops(const Setup& setup) {
   config.run.capture = false;
   config.memory = {};
   double flops = 0;
-  for (const auto& event : record(config, setup, /*steps=*/1, /*rank=*/0).step.events) {
+  for (const auto& event : record(config, setup, /*steps=*/1, /*rank=*/0).program.events) {
     if (const auto* launch = std::get_if<Computation>(&event)) flops += launch->flops;
   }
   return flops;
 }
 
-Prediction predict_job(const Setup& setup, int64_t steps, const MachineModel& given) {
+std::optional<double> utilisation(const Setup& setup, const MachineModel& machine, double seconds) {
+  const auto peak = machine.peak_TFLOPS.find(setup.config.run.dtype);
+  if (peak == machine.peak_TFLOPS.end()) return std::nullopt;
+  const auto ranks = static_cast<double>(setup.config.mesh.num_ranks());
+  return model_flops(setup) / (seconds * ranks * peak->second * 1e12);
+}
+
+PredictedJob predict_job(const Setup& setup, int64_t steps, const MachineModel& given,
+                         const distributed::simulator::SimulateOptions& options) {
   const JobConfig& config = setup.config;
-  check_device(config, given);
-  MachineModel machine = given;
-  if (machine.collectives == Collectives::kNccl && config.run.reduction == "exact")
-    machine.collectives = Collectives::kNcclExact;
-  std::vector<RankProgram> programs;
-  Prediction out;
-  for (int64_t rank = 0; rank < config.mesh.num_ranks(); ++rank) {
-    RecordedRank recorded = record(config, setup, steps, rank);
-    programs.push_back(std::move(recorded.step));
-    out.ranks.push_back(recorded.held);
-  }
-  const auto simulated = distributed::simulator::simulate(programs, machine);
-  out.step_seconds = simulated.seconds;
-  const int64_t items = config.run.global_batch * items_per_sample(config);
-  out.tokens_per_s = static_cast<double>(items) / simulated.seconds;
-  out.classes = simulated.classes;
-  out.unlisted = simulated.unlisted;
-  out.device_bytes = machine.tensor_memory_bytes();
-  out.mfu = utilisation(setup, machine, simulated.seconds);
-  for (size_t rank = 0; rank < out.ranks.size(); ++rank) {
-    out.ranks[rank].compute_seconds = simulated.ranks[rank].compute;
-    out.ranks[rank].exposed_seconds = simulated.ranks[rank].exposed;
-    out.ranks[rank].bubble_seconds = simulated.ranks[rank].bubble;
-  }
+  const MachineModel machine = machine_for(config, given);
+  const ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
+  PredictedJob out;
+  out.world = simulation::record_world(
+      mesh, [&](int64_t rank) { return record(config, setup, steps, rank); });
+  out.step = simulation::predict(out.world, machine,
+                                 config.run.global_batch * items_per_sample(config), options);
+  out.step.prediction.mfu = utilisation(setup, machine, out.step.prediction.step_seconds);
   return out;
 }
 

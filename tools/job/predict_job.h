@@ -1,10 +1,11 @@
-// Predicts a job's step: records all its ranks dry, one after the other, and simulates them on a
-// machine.
+// Predicts a job's step: records its ranks dry, one for all that do the same, and simulates them on
+// a machine.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
-#include "api/simulation/prediction.h"
+#include "api/simulation/predict.h"
 #include "distributed/simulator/machine.h"
 #include "tools/job/setup.h"
 
@@ -14,12 +15,24 @@ namespace phi::job {
 /// values on several ranks count once. Errors: those of the job's operators.
 double model_flops(const Setup& setup);
 
+/// Model flops utilisation of steps of this length: model_flops divided by those that the job's
+/// ranks could have computed at the machine's peak for the job's dtype. Nothing without a peak.
+std::optional<double> utilisation(const Setup& setup,
+                                  const distributed::simulator::MachineModel& machine,
+                                  double seconds);
+
+struct PredictedJob {
+  simulation::RecordedWorld world;
+  simulation::PredictedStep step;
+};
+
 /// A job of this many steps, of mode forward or train, whose mesh is settled. Bytes are those of
 /// all steps; if there is more than one, the second is predicted, which later ones equal. Errors:
 /// InvalidArgument with file and line for a job on another kind of device than the machine, or with
 /// keys whose effect on time the machine does not have; those of the job's operators and of the
 /// simulator.
-simulation::Prediction predict_job(const Setup& setup, int64_t steps,
-                                   const distributed::simulator::MachineModel& machine);
+PredictedJob predict_job(const Setup& setup, int64_t steps,
+                         const distributed::simulator::MachineModel& machine,
+                         const distributed::simulator::SimulateOptions& options = {});
 
 }  // namespace phi::job

@@ -32,7 +32,7 @@ DEFINE_bool(tf32, false, "float32 matmuls on GPUs use TF32 (run.tf32)");
 DEFINE_bool(graphs, true,
             "steps of a captured job on GPUs are launched as CUDA graphs; false: one by one "
             "(run.graphs)");
-DEFINE_string(machine, "", "predict a step on the machine of this file (autophi calibrate)");
+DEFINE_string(machine, "", "predict a step on the machine of this file or name (docs/predict.md)");
 DEFINE_string(inject_error, "", "for tests: RANK:STEP at which a rank throws");
 DEFINE_string(inject_hang, "", "for tests: RANK:STEP at which a rank hangs");
 

@@ -153,7 +153,7 @@ bool all_are_right(World& world, const std::string& fault) {
 
 Setup prepare(const std::string& job_file) { return prepare(load_job(job_file)); }
 
-Setup prepare(JobConfig config) {
+Setup prepare(JobConfig config, bool predicts) {
   Setup setup;
   setup.injections = {parse_injection("inject_error", FLAGS_inject_error),
                       parse_injection("inject_hang", FLAGS_inject_hang)};
@@ -183,9 +183,10 @@ Setup prepare(JobConfig config) {
   check_traced_steps(setup);
   if (!setup.dry) check_disk(setup.config);
   if (distributed::rank() == 0) {
-    if (!FLAGS_machine.empty()) {
+    if (predicts && !FLAGS_machine.empty()) {
       setup.predicted =
-          predict_job(setup, steps, distributed::simulator::find_machine(FLAGS_machine));
+          predict_job(setup, steps, distributed::simulator::find_machine(FLAGS_machine))
+              .step.prediction;
     }
     if (!FLAGS_report.empty()) check_writable(FLAGS_report, "report");
     if (!FLAGS_explain.empty() && FLAGS_explain != cli::kNoValue) {

@@ -41,8 +41,8 @@ struct Setup {
 /// Reads a job file and settles its mesh for this world, or for that of the dry run.
 /// Errors: UsageError, those of load_job, resolve_mesh, and of files that the job names.
 Setup prepare(const std::string& job_file);
-/// The same for a job that was parsed already.
-Setup prepare(JobConfig config);
+/// The same for a job that was parsed already. `predicts`: with --machine, sets `predicted`.
+Setup prepare(JobConfig config, bool predicts = true);
 
 /// Configuration consistency check. True if no rank has a fault and all have the same fingerprint;
 /// otherwise one rank has printed why. `fault` is this rank's error, in which case it has no setup;

@@ -4,35 +4,53 @@
 #include <fmt/format.h>
 #include <gflags/gflags.h>
 
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "api/simulation/step_trace.h"
+#include "distributed/simulator/find_machine.h"
+#include "distributed/simulator/machine_set.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/dry_run.h"
 #include "tools/job/output/atomic_file.h"
+#include "tools/job/predict_job.h"
 #include "tools/job/run_flags.h"
 #include "tools/job/setup.h"
 
 DECLARE_int64(world_size);
+DECLARE_string(trace);
 DEFINE_string(json, "", "also write the prediction to this file, as JSON");
+DEFINE_string(slow, "", "RANK:FACTOR,..: ranks whose launches take longer");
+DEFINE_string(set, "", "KEY=VALUE,..: values of the machine file to replace");
 
 namespace phi::job {
 namespace {
 
 constexpr const char* kSimulateHelp =
     "autophi simulate JOB.yaml --machine=FILE [--mesh=dp=2,pp=2] [--world_size=N] [--json=FILE]\n"
+    "                 [--trace=FILE] [--slow=RANK:FACTOR,..] [--set=KEY=VALUE,..]\n"
     "\n"
     "Predicts how long a step of the job takes on a machine, and what each rank computes, sends,\n"
-    "waits for and holds. One process plays all ranks; nothing is computed. `autophi calibrate`\n"
-    "writes the machine file. docs/predict.md says what is modelled.\n"
+    "waits for and holds. One process plays one rank for all that do the same; nothing is\n"
+    "computed. `autophi calibrate` writes the machine file. docs/predict.md says what is "
+    "modelled.\n"
     "\n"
     "  --machine=FILE   the machine\n"
     "  --mesh=2x2x2     mesh instead of the file's: 2x2x2 (dp, pp, tp), 4 (dp), dp=2,tp=2\n"
     "  --world_size=N   the number of ranks, if the job has no mesh; otherwise that of the mesh\n"
-    "  --json=FILE      also write the prediction to this file, as JSON\n";
+    "  --json=FILE      also write the prediction to this file, as JSON\n"
+    "  --trace=FILE     also write the simulated step to this file, for ui.perfetto.dev\n"
+    "  --slow=77:1.3    launches of rank 77 take 1.3 times as long; 77:1.3,78:2 for several ranks\n"
+    "  --set=KEY=VALUE  replace a value of the machine file: --set=links.node.GBps=50,cores=8\n";
 
 int64_t world_size_of(const JobConfig& config) {
   if (FLAGS_world_size != 0) return FLAGS_world_size;
@@ -40,13 +58,73 @@ int64_t world_size_of(const JobConfig& config) {
   return mesh.shape.empty() ? 1 : mesh.num_ranks();
 }
 
-// Prepares the job as for a dry run, which predicts it.
-simulation::Prediction predicted_step(const std::string& file) {
-  JobConfig config = load_job(file);
+// A flag that is given several times is a list: "--slow=1:2 --slow=3:4" is "1:2,3:4".
+std::vector<std::string> repeated(int argc, char** argv, std::string_view flag) {
+  std::vector<std::string> values;
+  for (int i = 1; i < argc; ++i) {
+    std::string_view word = argv[i];
+    if (!word.starts_with('-')) continue;
+    word.remove_prefix(word.starts_with("--") ? 2 : 1);
+    if (word.starts_with(flag) && word.substr(flag.size()).starts_with('=')) {
+      values.emplace_back(word.substr(flag.size() + 1));
+    } else if (word == flag && i + 1 < argc) {
+      values.emplace_back(argv[++i]);
+    }
+  }
+  return values;
+}
+
+std::vector<std::string> elements_of(const std::vector<std::string>& lists) {
+  std::vector<std::string> out;
+  for (const std::string& list : lists) {
+    std::istringstream stream(list);
+    for (std::string element; std::getline(stream, element, ',');) out.push_back(element);
+  }
+  return out;
+}
+
+std::map<int64_t, double> slow_ranks(const std::vector<std::string>& elements, int64_t ranks) {
+  std::map<int64_t, double> slow;
+  for (const std::string& element : elements) {
+    int64_t rank = 0;
+    double factor = 0;
+    const char* end = element.data() + element.size();
+    const auto first = std::from_chars(element.data(), end, rank);
+    const bool has_factor = first.ec == std::errc() && first.ptr != end && *first.ptr == ':';
+    const auto second = std::from_chars(has_factor ? first.ptr + 1 : end, end, factor);
+    if (!has_factor || second.ec != std::errc() || second.ptr != end || !std::isfinite(factor) ||
+        factor <= 0) {
+      throw cli::UsageError(fmt::format(
+          "--slow={}: expected RANK:FACTOR with a factor above 0, e.g. 77:1.3.", element));
+    }
+    if (rank < 0 || rank >= ranks) {
+      throw cli::UsageError(
+          fmt::format("--slow={}: the job has ranks 0 to {}.", element, ranks - 1));
+    }
+    if (!slow.emplace(rank, factor).second)
+      throw cli::UsageError(fmt::format("--slow={}: rank {} is given twice.", element, rank));
+  }
+  return slow;
+}
+
+// Prepares the job as for a dry run.
+Setup prepare_dry(JobConfig config) {
   FLAGS_world_size = world_size_of(config);
   FLAGS_dry_run = true;
   FLAGS_rank = 0;
-  return *prepare(std::move(config)).predicted;
+  return prepare(std::move(config), /*predicts=*/false);
+}
+
+void write_trace(const PredictedJob& job, const std::string& path) {
+  if (path.empty()) return;
+  const simulation::StepTrace trace = simulation::trace_of(job.world.programs, job.step.simulated);
+  AtomicFile file(path, "trace");
+  file.write(trace.json);
+  file.finish();
+  std::cout << fmt::format(
+      "trace of {} events of {} ranks in {}: open it at "
+      "https://ui.perfetto.dev\n",
+      trace.events, trace.ranks, path);
 }
 
 void write_json(const simulation::Prediction& prediction) {
@@ -59,11 +137,14 @@ void write_json(const simulation::Prediction& prediction) {
 }  // namespace
 
 int simulate_command(int argc, char** argv) {
-  static const std::vector<std::string> flags = {"machine", "mesh", "world_size", "json"};
+  static const std::vector<std::string> flags = {"machine", "mesh", "world_size", "json",
+                                                 "trace",   "slow", "set"};
   if (cli::has_help_flag(argc, argv)) {
     std::fputs(kSimulateHelp, stdout);
     return 0;
   }
+  const std::vector<std::string> slow = repeated(argc, argv, "slow");
+  const std::vector<std::string> changes = elements_of(repeated(argc, argv, "set"));
   const std::vector<std::string> words = cli::parse_flags(argc, argv, flags);
   if (words.size() != 1) {
     throw cli::UsageError(
@@ -73,9 +154,21 @@ int simulate_command(int argc, char** argv) {
     throw cli::UsageError(
         "--machine is missing; pass --machine=FILE, which autophi calibrate writes.");
   }
-  const simulation::Prediction prediction = predicted_step(words[0]);
-  write_json(prediction);
-  std::cout << table(prediction);
+  const std::string trace = std::exchange(FLAGS_trace, "");  // of the simulated step
+  JobConfig config = load_job(words[0]);
+  const int64_t steps = config.run.steps;
+  const Setup setup = prepare_dry(std::move(config));
+  if (!trace.empty()) check_writable(trace, "trace");
+  const distributed::simulator::SimulateOptions options{
+      .slow = slow_ranks(elements_of(slow), FLAGS_world_size), .keeps_timeline = !trace.empty()};
+  const PredictedJob job =
+      predict_job(setup, steps,
+                  distributed::simulator::read_machine(
+                      distributed::simulator::machine_path(FLAGS_machine), changes),
+                  options);
+  write_json(job.step.prediction);
+  std::cout << table(job.step.prediction);
+  write_trace(job, trace);
   return 0;
 }
 

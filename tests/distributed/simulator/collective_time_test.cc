@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "distributed/simulator/group_links.h"
@@ -32,8 +33,10 @@ GroupCall call(std::string_view op, int64_t bytes) {
 
 double seconds(const MachineModel& machine, const std::vector<int64_t>& ranks,
                const GroupCall& call) {
-  const std::vector<const GroupCall*> calls(ranks.size(), &call);
-  return collective_seconds(machine, ranks, calls);
+  double slowest = 0;
+  for (size_t i = 0; i < ranks.size(); ++i)
+    slowest = std::max(slowest, receive_seconds(machine, ranks, call, i));
+  return collective_seconds(machine, links_of(machine, ranks), call, slowest);
 }
 
 TEST(GroupLinks, CountsEdgesUnitsAndMembers) {

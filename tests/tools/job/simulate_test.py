@@ -110,6 +110,109 @@ class Simulate(unittest.TestCase):
         self.assertIn("without rates of their own: ", outcome.output)
         self.assertIn("2 ranks of ", outcome.output)
 
+    def test_equal_ranks_share_a_line_of_the_table(self):
+        text = launch.job_text(mode="train")
+        for mesh, lines in {"dp=2": ["0-1"], "pp=2": ["0", "1"], "dp=2,pp=2": ["0, 2", "1, 3"]}.items():
+            with self.subTest(mesh=mesh):
+                prediction, outcome = self.simulate(text, f"--mesh={mesh}")
+                rows = [line.strip() for line in outcome.output.splitlines() if line.endswith("iB")]
+                self.assertEqual([row.split("  ")[0] for row in rows], lines)
+                self.assertIn(f"{MESHES[mesh]} ranks of {len(lines)} class", outcome.output)
+                self.check_structure(prediction, MESHES[mesh])
+
+    def test_large_worlds_list_classes(self):
+        model = {"layers": 2, "heads": 8}
+        run = {"steps": 1, "global_batch": 512, "micro_batches": 2}
+        text = launch.job_text(model=model, run=run, mode="train")
+        prediction, outcome = self.simulate(text, "--mesh=dp=256,pp=2,tp=4")
+        self.assertIn("2048 ranks of 2 classes, 4 recorded", outcome.output)
+        self.assertEqual([list(entry) for entry in prediction["ranks"]], [["ranks", "count", *KEYS[1:]]] * 2)
+        self.assertEqual([entry["count"] for entry in prediction["ranks"]], [1024, 1024])
+        ranks = set()
+        for span in ", ".join(entry["ranks"] for entry in prediction["ranks"]).split(", "):
+            first, last = span.split("-")
+            ranks |= set(range(int(first), int(last) + 1))
+        self.assertEqual(ranks, set(range(2048)))
+        # A uneven split is recorded rank by rank along its mesh dim.
+        uneven = launch.job_text(model={**model, "vocab": 257}, run={"steps": 1}, mode="train")
+        self.assertIn(", 6 recorded", self.simulate(uneven, "--mesh=dp=2,pp=1,tp=4")[1].output)
+
+    def test_405_billion_parameters_on_16384_ranks(self):
+        example = (launch.SOURCE_DIR / "examples/llama_405b.yaml").read_text()
+        rates = "matmul: {ops: [matmul], by: flops, points: [[1, 1e14]]}, bytes: {points: [[1, 1e12]]}"
+        links = "links: [{name: node, size: 8, latency_us: 4, GBps: 200}, {name: network, latency_us: 9, GBps: 40}]"
+        machine = self.folder.write("gpus.yaml", f"{links}\nfamilies: {{bfloat16: {{{rates}}}, float32: {{{rates}}}}}\n")
+        prediction, outcome = self.simulate(example, "--world_size=16384", machine=machine)
+        self.assertIn("16384 ranks of 16 classes, 18 recorded", outcome.output)
+        self.assertEqual([entry["count"] for entry in prediction["ranks"]], [1024] * 16)
+        report = pathlib.Path(self.folder.name) / "r.json"
+        job = self.folder.write("405b.yaml", example)
+        for rank in (77, 9999):
+            dry = ["--dry_run", "--world_size=16384", f"--rank={rank}", f"--report={report}", "--quiet"]
+            self.assertEqual(launch.run(0, "run", job, *dry).status, 0)
+            own, entry = json.loads(report.read_text())["ranks"][0], prediction["ranks"][rank // 8 % 16]
+            self.assertEqual(entry["bytes_sent"], own["bytes_sent"])
+            self.assertEqual(entry["bytes_received"], own["bytes_received"])
+            self.assertEqual(entry["peak_tensor_bytes"], own["planned_peak_bytes"])
+
+    def test_a_trace_has_the_simulated_step(self):
+        path = pathlib.Path(self.folder.name) / "t.json"
+        text = launch.job_text(mode="train")
+        prediction, outcome = self.simulate(text, "--mesh=dp=2,pp=2", f"--trace={path}")
+        self.assertIn(f"of 4 ranks in {path}: open it at https://ui.perfetto.dev", outcome.output)
+        trace = json.loads(path.read_text())
+        self.assertEqual(trace["otherData"]["dropped_events"], 0)
+        events = trace["traceEvents"]
+        self.assertEqual({event["pid"] for event in events}, {0, 1, 2, 3})
+        step = prediction["step_seconds"] * 1e6
+        for rank in prediction["ranks"]:
+            own = [event for event in events if event["pid"] == rank["rank"]]
+            lanes = {event["args"]["name"] for event in own if event["name"] == "thread_name"}
+            self.assertEqual(lanes, {"actions", "ops", "communication", "clipped"})
+            ops = [event for event in own if event.get("cat") == "op"]
+            # Times are written in nanoseconds.
+            self.assertAlmostEqual(sum(op["dur"] for op in ops), rank["compute_seconds"] * 1e6, delta=1e-3 * len(ops))
+            self.assertIn("matmul", {op["name"] for op in ops})
+            for before, after in zip(ops, ops[1:]):
+                self.assertLessEqual(before["ts"] + before["dur"], after["ts"] + 2e-3)
+            whole = [event for event in own if event.get("cat") == "step"]
+            self.assertEqual([event["name"] for event in whole], ["step 1"])
+            self.assertAlmostEqual(whole[0]["dur"], step, delta=1e-2)
+            starts = {event["id2"]["local"]: event for event in own if event["ph"] == "b"}
+            ends = {event["id2"]["local"]: event for event in own if event["ph"] == "e"}
+            self.assertEqual(set(starts), set(ends))
+            for number, start in starts.items():
+                self.assertLessEqual(start["ts"], ends[number]["ts"])
+            for event in own:
+                self.assertLessEqual(event.get("ts", 0) + event.get("dur", 0), step + 1e-2)
+        large = launch.job_text(run={"steps": 1, "global_batch": 256, "micro_batches": 2}, mode="train")
+        outcome = self.simulate(large, "--mesh=dp=64,pp=2", f"--trace={path}")[1]
+        self.assertIn(f"of 2 ranks in {path}", outcome.output)
+        names = [e["args"]["name"] for e in json.loads(path.read_text())["traceEvents"] if e["name"] == "process_name"]
+        self.assertEqual(names, ["rank 0 · simulated, one of 64 alike", "rank 1 · simulated, one of 64 alike"])
+
+    def test_slow_ranks_delay_the_others(self):
+        text = launch.job_text(run={"global_batch": 16, "steps": 1}, mode="train")
+        even = self.simulate(text, "--mesh=dp=4")[0]
+        slowed, outcome = self.simulate(text, "--mesh=dp=4", "--slow=2:1.5")
+        self.assertIn("4 ranks of 2 classes", outcome.output)
+        self.assertAlmostEqual(slowed["ranks"][2]["compute_seconds"], 1.5 * even["ranks"][2]["compute_seconds"])
+        self.assertEqual(slowed["ranks"][1]["compute_seconds"], even["ranks"][1]["compute_seconds"])
+        self.assertGreater(slowed["ranks"][1]["bubble_seconds"], even["ranks"][1]["bubble_seconds"])
+        self.assertGreater(slowed["step_seconds"], even["step_seconds"])
+        both = [self.simulate(text, "--mesh=dp=4", *flags)[0] for flags in (["--slow=1:2,2:3"], ["--slow=1:2", "--slow", "2:3"])]
+        self.assertEqual(both[0], both[1])
+        self.assertGreater(both[0]["step_seconds"], slowed["step_seconds"])
+
+    def test_values_of_the_machine_can_be_set(self):
+        text = launch.job_text(mode="train")
+        as_it_is = self.simulate(text, "--mesh=dp=2")[0]
+        faster = self.simulate(text, "--mesh=dp=2", "--set=links.node.GBps=100")[0]
+        self.assertLess(faster["ranks"][0]["exposed_seconds"], 0.2 * as_it_is["ranks"][0]["exposed_seconds"])
+        self.assertEqual(faster["ranks"][0]["compute_seconds"], as_it_is["ranks"][0]["compute_seconds"])
+        shared = self.simulate(text, "--mesh=dp=2", "--set=links.node.GBps=100,cores=1")[0]
+        self.assertAlmostEqual(shared["ranks"][0]["compute_seconds"], 2 * as_it_is["ranks"][0]["compute_seconds"])
+
     def test_calibrated_machines_can_be_used(self):
         for processes in (0, 2):
             with self.subTest(processes=processes):
@@ -159,6 +262,14 @@ class Simulate(unittest.TestCase):
             (1, [bfloat16, machine], "machine.yaml has rates of float32 only; calibrate with --dtypes=float32,bfloat16."),
             (1, [bfloat16, machine], "bf16.yaml:14: key 'run.dtype': "),
             (1, [job, f"--machine={small}"], "small.yaml:3: no link connects ranks "),
+            (2, [job, machine, "--slow=2:1.3"], "--slow=2:1.3: the job has ranks 0 to 1."),
+            (2, [job, machine, "--slow=1"], "--slow=1: expected RANK:FACTOR with a factor above 0, e.g. 77:1.3."),
+            (2, [job, machine, "--slow=1:-2"], "--slow=1:-2: expected RANK:FACTOR with a factor above 0"),
+            (2, [job, machine, "--slow=1:2,1:3"], "--slow=1:3: rank 1 is given twice."),
+            (1, [job, machine, "--set=link.node.GBps=1"], "has no key 'link', did you mean 'links'?"),
+            (1, [job, machine, "--set=links.node.GBpss=1"], "the key 'GBpss' is not read here, did you mean 'GBps'?"),
+            (1, [job, machine, "--set=cores"], "'cores' is no KEY=VALUE, e.g. links.node.GBps=50."),
+            (1, [job, machine, "--trace=/nonexistent/t.json"], "cannot write the trace '/nonexistent/t.json'"),
         ]
         for status, args, message in cases:
             with self.subTest(args=args):

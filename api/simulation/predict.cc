@@ -1,0 +1,35 @@
+// Joins simulated times with what recorded ranks hold and send.
+#include "api/simulation/predict.h"
+
+#include <map>
+#include <utility>
+
+namespace phi::simulation {
+
+PredictedStep predict(const RecordedWorld& world,
+                      const distributed::simulator::MachineModel& machine, int64_t items,
+                      const distributed::simulator::SimulateOptions& options) {
+  PredictedStep out{{}, distributed::simulator::simulate(world.programs, machine, options)};
+  const auto& simulated = out.simulated;
+  Prediction& prediction = out.prediction;
+  prediction.step_seconds = simulated.seconds;
+  prediction.tokens_per_s = static_cast<double>(items) / simulated.seconds;
+  prediction.recorded_ranks = world.num_recorded;
+  prediction.asymmetries = world.asymmetries;
+  prediction.unlisted = simulated.unlisted;
+  prediction.device_bytes = machine.tensor_memory_bytes();
+  std::map<std::pair<size_t, size_t>, size_t> classes;  // by times, and by what ranks hold
+  for (size_t rank = 0; rank < simulated.ranks.size(); ++rank) {
+    RankPrediction own = world.held[world.held_by[rank]];
+    own.compute_seconds = simulated.ranks[rank].compute;
+    own.exposed_seconds = simulated.ranks[rank].exposed;
+    own.bubble_seconds = simulated.ranks[rank].bubble;
+    prediction.ranks.push_back(own);
+    const auto key = std::pair(simulated.class_of[rank], world.held_by[rank]);
+    prediction.class_of.push_back(classes.try_emplace(key, classes.size()).first->second);
+  }
+  prediction.classes = classes.size();
+  return out;
+}
+
+}  // namespace phi::simulation

@@ -1,0 +1,44 @@
+// Records a world: one rank for all those that do the same, and every rank where that is not sure.
+//
+//   const RecordedWorld world = record_world(mesh, [&](int64_t rank) { return ...; });
+//   const auto step = distributed::simulator::simulate(world.programs, machine);
+//
+// Two ranks do the same if they differ only along mesh dims along which operators (ShardSymmetry)
+// and calls (asymmetries_of) of one of them are symmetric. As a check, the first and the last of
+// them that do not differ otherwise are both recorded, at the two ends of the other mesh dims; if
+// they are not equal, every rank is recorded.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "api/simulation/prediction.h"
+#include "distributed/mesh/process_mesh.h"
+#include "distributed/simulator/rank_program.h"
+#include "distributed/simulator/world_programs.h"
+
+namespace phi::simulation {
+
+struct RecordedRank {
+  distributed::simulator::RankProgram program;
+  RankPrediction held;                     // without times
+  std::vector<std::string> asymmetries{};  // ShardSymmetry::asymmetries
+};
+
+struct RecordedWorld {
+  distributed::simulator::WorldPrograms programs;
+  std::vector<RankPrediction> held;  // without times, each once
+  std::vector<size_t> held_by;       // by rank, index in `held`
+  size_t num_recorded = 0;           // also those that were recorded as a check
+  /// Why ranks differ along a mesh dim, by mesh dim: "" or "tp: rank 0 exchanges more with ...".
+  std::vector<std::string> asymmetries;
+};
+
+/// `mesh` has ranks 0, 1, ... in row-major order. `record` returns what a rank does.
+RecordedWorld record_world(const distributed::ProcessMesh& mesh,
+                           const std::function<RecordedRank(int64_t rank)>& record);
+
+}  // namespace phi::simulation

@@ -1,0 +1,61 @@
+// ShardSymmetry: observes along which mesh dims all ranks compute the same.
+//
+//   ShardSymmetry shards(mesh);
+//   const ObserverScope scope(shards, world.rank_context());
+//   ...                                            // calls of a dry rank
+//   shards.asymmetries()[mesh.dim_of("tp")];       // "" or "12 rows of 'softmax' over tp=8"
+#pragma once
+
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "distributed/mesh/process_mesh.h"
+#include "distributed/placement/dist_attr.h"
+#include "phi/common/dims.h"
+#include "phi/core/observer.h"
+
+namespace phi {
+struct CallSlots;
+}
+
+namespace phi::simulation {
+
+/// Ranks compute the same along a mesh dim if every operator, also one that this rank does not
+/// compute, has a mesh with all of that mesh dim, and if each tensor dim that is sharded over it is
+/// divisible by the number of its shards.
+class ShardSymmetry final : public Observer {
+ public:
+  /// `mesh` is the mesh of the job, which is regular.
+  explicit ShardSymmetry(const distributed::ProcessMesh& mesh);
+
+  void on_call_begin(const CallBegin& call) override;
+  void on_decision(const CallDecision& decision) override;
+  void on_call_end(const CallEnd& call) noexcept override;
+  void on_reshard_begin(const distributed::ReshardBegin& reshard) override;
+
+  /// Why ranks compute different things along a mesh dim, by mesh dim; empty: they do not.
+  const std::vector<std::string>& asymmetries() const { return asymmetries_; }
+
+ private:
+  struct Seen {
+    const distributed::TensorDistAttr* attr;
+    Dims shape;
+    friend bool operator==(const Seen&, const Seen&) = default;
+  };
+  struct SeenHash {
+    size_t operator()(const Seen& seen) const;
+  };
+
+  void check(const distributed::TensorDistAttr* attr, const Dims& shape, const char* op);
+  void check_mesh(const distributed::ProcessMesh& mesh, const char* op);
+  void check_shards(const distributed::TensorDistAttr& attr, const Dims& shape, const char* op);
+  void set(size_t mesh_dim, const std::string& reason);
+
+  const distributed::ProcessMesh mesh_;
+  std::vector<std::string> asymmetries_;
+  std::vector<const CallSlots*> inputs_;  // of the calls that have begun
+  std::unordered_set<Seen, SeenHash> seen_;
+};
+
+}  // namespace phi::simulation

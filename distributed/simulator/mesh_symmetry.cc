@@ -1,0 +1,155 @@
+// Reads groups as products of coordinates.
+#include "distributed/simulator/mesh_symmetry.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "phi/common/errors.h"
+
+namespace phi::distributed::simulator {
+namespace {
+
+using Coordinates = std::vector<std::vector<int32_t>>;  // by mesh dim, ascending
+
+std::vector<int64_t> ranks_at(const Coordinates& coordinates, const ProcessMesh& mesh) {
+  std::vector<MeshCoord> all{MeshCoord{}};
+  for (int m = 0; m < mesh.ndim(); ++m) {
+    std::vector<MeshCoord> next;
+    for (MeshCoord coord : all) {
+      for (const int32_t c : coordinates[static_cast<size_t>(m)]) {
+        coord[static_cast<size_t>(m)] = c;
+        next.push_back(coord);
+      }
+    }
+    all = std::move(next);
+  }
+  std::vector<int64_t> ranks;
+  for (const MeshCoord& coord : all) ranks.push_back(mesh.rank_at(coord));
+  return ranks;
+}
+
+// The coordinates whose product, in row-major order, is the group.
+std::optional<Coordinates> coordinates_of(const std::vector<int64_t>& group,
+                                          const ProcessMesh& mesh) {
+  Coordinates out(static_cast<size_t>(mesh.ndim()));
+  for (const int64_t rank : group) {
+    const std::optional<MeshCoord> coord = mesh.coord_of(rank);
+    if (!coord) return std::nullopt;
+    for (size_t m = 0; m < out.size(); ++m) out[m].push_back((*coord)[m]);
+  }
+  for (std::vector<int32_t>& each : out) {
+    std::ranges::sort(each);
+    each.erase(std::unique(each.begin(), each.end()), each.end());
+  }
+  if (ranks_at(out, mesh) != group) return std::nullopt;
+  return out;
+}
+
+bool is_uniform(const GroupCall& call, size_t members) {
+  if (call.peers.size() != members - 1) return false;
+  return std::ranges::all_of(call.peers, [&](PeerTraffic peer) {
+    const bool is_mutual =
+        peer.messages_sent == peer.messages_received && peer.bytes_sent == peer.bytes_received;
+    peer.distance = call.peers.front().distance;
+    return is_mutual && peer == call.peers.front();
+  });
+}
+
+class Asymmetries {
+ public:
+  Asymmetries(const RankProgram& program, int64_t rank, const ProcessMesh& mesh)
+      : program_(program),
+        mesh_(mesh),
+        rank_(rank),
+        own_(*mesh.coord_of(rank)),
+        reasons_(static_cast<size_t>(mesh.ndim())) {}
+
+  std::vector<std::string> find() {
+    for (const std::vector<int64_t>& group : program_.groups) add_group(group);
+    for (const RankEvent& event : program_.events) {
+      if (const auto* call = std::get_if<GroupCall>(&event)) check(*call);
+    }
+    return std::move(reasons_);
+  }
+
+ private:
+  size_t size_along(size_t mesh_dim) const {
+    return static_cast<size_t>(mesh_.dim_size(static_cast<int>(mesh_dim)));
+  }
+  void set(size_t mesh_dim, const std::string& reason) {
+    if (size_along(mesh_dim) > 1 && reasons_[mesh_dim].empty()) reasons_[mesh_dim] = reason;
+  }
+
+  void add_group(const std::vector<int64_t>& group) {
+    spans_.push_back(coordinates_of(group, mesh_));
+    for (size_t m = 0; m < reasons_.size(); ++m) {
+      const size_t along = spans_.back() ? (*spans_.back())[m].size() : 0;
+      if (along == 1 || along == size_along(m)) continue;
+      set(m, fmt::format("a group of rank {} has {} ranks, which are no part of the mesh that has "
+                         "all of {}",
+                         rank_, group.size(), mesh_.dim_names()[m]));
+    }
+  }
+
+  void check(const GroupCall& call) {
+    const std::vector<int64_t>& group = program_.groups[call.group];
+    if (is_uniform(call, group.size())) return;
+    const auto position = static_cast<size_t>(std::ranges::find(group, rank_) - group.begin());
+    for (const PeerTraffic& peer : call.peers) {
+      const int64_t other = group[(position + static_cast<size_t>(peer.distance)) % group.size()];
+      const std::optional<MeshCoord> coord = mesh_.coord_of(other);
+      for (size_t m = 0; m < reasons_.size(); ++m) {
+        if (coord && (*coord)[m] == own_[m]) continue;
+        set(m, fmt::format("rank {} exchanges more with some ranks of a group along {} than with "
+                           "others, in {}",
+                           rank_, mesh_.dim_names()[m], call.op));
+      }
+    }
+  }
+
+  const RankProgram& program_;
+  const ProcessMesh& mesh_;
+  const int64_t rank_;
+  const MeshCoord own_;
+  std::vector<std::optional<Coordinates>> spans_;  // by group
+  std::vector<std::string> reasons_;
+};
+
+}  // namespace
+
+std::vector<std::string> asymmetries_of(const RankProgram& program, int64_t rank,
+                                        const ProcessMesh& mesh) {
+  return Asymmetries(program, rank, mesh).find();
+}
+
+SymmetricGroups::SymmetricGroups(const RankProgram& program, int64_t rank, const ProcessMesh& mesh)
+    : mesh_(mesh) {
+  for (const std::vector<int64_t>& group : program.groups) {
+    std::optional<Coordinates> coordinates = coordinates_of(group, mesh);
+    PHI_CHECK(coordinates,
+              errors::Internal("a group of rank {} is no product of coordinates.", rank));
+    coordinates_.push_back(std::move(*coordinates));
+  }
+}
+
+std::vector<size_t> SymmetricGroups::of(int64_t rank, WorldPrograms& world) {
+  const MeshCoord own = *mesh_.coord_of(rank);
+  std::vector<size_t> groups;
+  for (size_t group = 0; group < coordinates_.size(); ++group) {
+    Coordinates coordinates = coordinates_[group];
+    MeshCoord fixed{};
+    for (size_t m = 0; m < coordinates.size(); ++m) {
+      if (coordinates[m].size() > 1) continue;
+      coordinates[m] = {own[m]};
+      fixed[m] = own[m];
+    }
+    const auto [known, is_new] = added_.try_emplace({group, fixed}, 0);
+    if (is_new) known->second = world.add_group(ranks_at(coordinates, mesh_));
+    groups.push_back(known->second);
+  }
+  return groups;
+}
+
+}  // namespace phi::distributed::simulator

@@ -1,0 +1,149 @@
+// Worlds of which one rank is recorded for all that do the same, against worlds of which all are.
+#include "api/simulation/record_world.h"
+
+#include <gtest/gtest.h>
+
+#include "api/generated/api.h"
+#include "api/nn/layout/shard.h"
+#include "api/nn/loss.h"
+#include "api/nn/models/decoder.h"
+#include "api/simulation/record_step.h"
+#include "api/simulation/shard_symmetry.h"
+#include "api/training/trainer.h"
+#include "distributed/simulator/simulate.h"
+#include "phi/core/observer_scope.h"
+
+namespace phi::simulation {
+namespace {
+
+using distributed::ProcessMesh;
+using distributed::RecordingWorld;
+using distributed::World;
+using distributed::simulator::MachineModel;
+using distributed::simulator::RankProgram;
+using distributed::simulator::WorkUnit;
+using distributed::simulator::WorldPrograms;
+
+struct Layout {
+  std::vector<int64_t> shape;  // dp, pp, tp
+  std::string schedule = "1f1b";
+  int zero_stage = 0;
+  bool sequence_parallel = false;
+  int64_t vocab = 32;
+  int64_t heads = 4;
+  int64_t samples = 8;  // of a micro-batch
+  int64_t layers = 4;
+};
+
+// Records the second step of a small GPT.
+RecordedRank record(const Layout& layout, int64_t rank) {
+  const ProcessMesh mesh(layout.shape, {"dp", "pp", "tp"});
+  RecordingWorld world(rank, mesh.size());
+  const World::Scope scope(world);
+  ShardSymmetry shards(mesh);
+  const ObserverScope observing(shards, world.rank_context());
+  const auto model = nn::models::make(nn::models::GptConfig{.vocab = layout.vocab,
+                                                            .seq_len = 8,
+                                                            .d_model = 8 * layout.heads,
+                                                            .layers = layout.layers,
+                                                            .heads = layout.heads,
+                                                            .hidden = 64});
+  model->initialise(3, DataType::FLOAT32);
+  nn::shard(*model, mesh,
+            nn::transformer_layout(
+                *model, mesh,
+                {.sequence_parallel = layout.sequence_parallel, .zero_stage = layout.zero_stage}));
+  training::Trainer trainer(
+      *model, nn::cross_entropy,
+      {.optimizer = {.grad_clip = 1.0}, .micro_batches = 4, .schedule = layout.schedule});
+  const Tensor ids = full({layout.samples, 8}, 3, DataType::INT64);
+  const std::vector<training::Batch> batches(4, {ids, reshape(ids, {layout.samples, 8, 1})});
+  RecordedRank out;
+  for (int step = 0; step < 2; ++step)
+    out.program = record_step(world, [&] { trainer.step(batches); });
+  const Counters& counters = world.rank_context().counters();
+  out.held.bytes_sent = counters.bytes_sent;
+  out.held.bytes_received = counters.bytes_received;
+  out.held.peak_tensor_bytes = world.rank_context().memory()->planned().peak;
+  out.asymmetries = shards.asymmetries();
+  return out;
+}
+
+// Returns how many ranks are recorded of how many.
+std::pair<size_t, int64_t> compare(const Layout& layout) {
+  const ProcessMesh mesh(layout.shape, {"dp", "pp", "tp"});
+  const RecordedWorld world =
+      record_world(mesh, [&](int64_t rank) { return record(layout, rank); });
+  EXPECT_EQ(world.programs.num_ranks(), static_cast<size_t>(mesh.size()));
+  for (int64_t rank = 0; rank < mesh.size(); ++rank) {
+    SCOPED_TRACE(rank);
+    const RecordedRank real = record(layout, rank);
+    const WorldPrograms::Rank& own = world.programs.rank(static_cast<size_t>(rank));
+    EXPECT_EQ(world.programs.events(own.events), real.program.events);
+    std::vector<std::vector<int64_t>> groups;
+    for (const size_t group : own.groups) groups.push_back(world.programs.group(group));
+    EXPECT_EQ(groups, real.program.groups);
+    EXPECT_EQ(world.held[world.held_by[static_cast<size_t>(rank)]], real.held);
+  }
+  return {world.num_recorded, mesh.size()};
+}
+
+TEST(RecordWorld, EvenMeshesNeedOneRankPerStageAndTwoChecks) {
+  EXPECT_EQ(compare({{8, 1, 1}}), (std::pair<size_t, int64_t>{2, 8}));
+  EXPECT_EQ(compare({{1, 1, 4}}), (std::pair<size_t, int64_t>{2, 4}));
+  EXPECT_EQ(compare({{4, 1, 2}, "1f1b", 1}), (std::pair<size_t, int64_t>{2, 8}));
+  EXPECT_EQ(compare({{4, 1, 2}, "1f1b", 3}), (std::pair<size_t, int64_t>{2, 8}));
+  EXPECT_EQ(compare({{2, 1, 4}, "1f1b", 0, true}), (std::pair<size_t, int64_t>{2, 8}));
+  EXPECT_EQ(compare({{4, 4, 1}}), (std::pair<size_t, int64_t>{6, 16}));
+  EXPECT_EQ(compare({{2, 4, 2}, "gpipe", 2}), (std::pair<size_t, int64_t>{6, 16}));
+  EXPECT_EQ(compare({{2, 2, 4}, "zb_h1", 1, true}), (std::pair<size_t, int64_t>{4, 16}));
+  EXPECT_EQ(compare({{3, 3, 2}, "1f1b", 0, true, 32, 4, 6, 5}),
+            (std::pair<size_t, int64_t>{5, 18}));
+}
+
+TEST(RecordWorld, UnevenMeshDimsAreRecordedWhole) {
+  // 33 ids over tp.
+  EXPECT_EQ(compare({{4, 1, 2}, "1f1b", 0, false, 33}).first, 2u * 2);
+  // 9 samples over dp.
+  EXPECT_EQ(compare({{2, 2, 2}, "1f1b", 0, false, 32, 4, 9}).first, 2u * 2 + 2);
+  // Both.
+  EXPECT_EQ(compare({{2, 2, 2}, "1f1b", 1, false, 33, 4, 9}).first, 8u);
+}
+
+RecordedRank rank_of(std::vector<distributed::simulator::RankEvent> events,
+                     std::vector<std::vector<int64_t>> groups) {
+  return {{std::move(events), std::move(groups)}, {}, {"", ""}};
+}
+
+TEST(RecordWorld, RanksThatAreUnequalWithoutAReasonAreAllRecorded) {
+  using distributed::simulator::Computation;
+  const ProcessMesh mesh({3, 2}, {"dp", "tp"});
+  const RecordedWorld world = record_world(mesh, [](int64_t rank) {
+    return rank_of({Computation{"work", DataType::FLOAT32, rank == 0 ? 2.0 : 1.0, 1}}, {});
+  });
+  EXPECT_EQ(world.num_recorded, 6u);
+  EXPECT_EQ(world.asymmetries, (std::vector<std::string>{"dp: ranks 0 and 5 do not do the same",
+                                                         "tp: ranks 0 and 5 do not do the same"}));
+}
+
+TEST(RecordWorld, ARootIsAnAsymmetry) {
+  using distributed::simulator::CallPattern;
+  using distributed::simulator::GroupCall;
+  using distributed::simulator::PeerTraffic;
+  const ProcessMesh mesh({2, 3}, {"dp", "tp"});
+  const RecordedWorld world = record_world(mesh, [](int64_t rank) {
+    const int64_t first = rank / 3 * 3, position = rank - first;
+    GroupCall call{0, "broadcast", CallPattern::kTree, false, 0, {}};
+    for (int64_t i = 1; position == 0 && i < 3; ++i) call.peers.push_back({i, 1, 8, 0, 0});
+    if (position > 0) call.peers.push_back({3 - position, 0, 0, 1, 8});
+    return rank_of({call}, {{first, first + 1, first + 2}});
+  });
+  EXPECT_EQ(world.num_recorded, 3u + 2);
+  ASSERT_EQ(world.asymmetries.size(), 1u);
+  EXPECT_EQ(world.asymmetries[0],
+            "tp: rank 0 exchanges more with some ranks of a group along tp than with others, in "
+            "broadcast");
+}
+
+}  // namespace
+}  // namespace phi::simulation

@@ -1,0 +1,78 @@
+// Programs whose groups and calls are symmetric along some mesh dims only.
+#include "distributed/simulator/mesh_symmetry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace phi::distributed::simulator {
+namespace {
+
+using testing::HasSubstr;
+
+const ProcessMesh& mesh() {
+  static const ProcessMesh mesh({2, 3, 4}, {"dp", "pp", "tp"});
+  return mesh;
+}
+
+GroupCall call(std::vector<PeerTraffic> peers) {
+  return {0, "exchange", CallPattern::kPointToPoint, false, 0, std::move(peers)};
+}
+
+std::vector<PeerTraffic> uniform(int64_t peers) {
+  std::vector<PeerTraffic> out;
+  for (int64_t i = 1; i <= peers; ++i) out.push_back({i, 1, 8, 1, 8});
+  return out;
+}
+
+TEST(MeshSymmetry, UniformCallsAreSymmetric) {
+  // All of dp and tp in stage 1.
+  const std::vector<int64_t> group = {4, 5, 6, 7, 16, 17, 18, 19};
+  const auto reasons = asymmetries_of({{call(uniform(7))}, {group}}, 5, mesh());
+  EXPECT_EQ(reasons[0], "");
+  EXPECT_EQ(reasons[1], "");  // no peers in other stages
+  EXPECT_EQ(reasons[2], "");
+}
+
+TEST(MeshSymmetry, CallsWithSomeMembersAreNot) {
+  const std::vector<int64_t> group = {4, 5, 6, 7};
+  const auto reasons = asymmetries_of({{call({{1, 1, 8, 0, 0}})}, {group}}, 5, mesh());
+  EXPECT_EQ(reasons[0], "");
+  EXPECT_EQ(reasons[1], "");
+  EXPECT_THAT(reasons[2], HasSubstr("rank 5 exchanges more with some ranks of a group along tp"));
+  auto peers = uniform(3);
+  peers[1].bytes_received = 4;
+  EXPECT_NE(asymmetries_of({{call(peers)}, {group}}, 5, mesh())[2], "");
+  peers = uniform(3);
+  for (PeerTraffic& peer : peers) peer.bytes_received = 4;  // of a sender and receivers
+  EXPECT_NE(asymmetries_of({{call(peers)}, {group}}, 5, mesh())[2], "");
+}
+
+TEST(MeshSymmetry, MessagesToTheSamePlaceInAnotherStageAreSymmetricAlongTheRest) {
+  // Stages 0 and 1: rank 5 is at position 5, and 1 is at position 1.
+  const std::vector<int64_t> group = {0, 1, 2, 3, 4, 5, 6, 7, 12, 13, 14, 15, 16, 17, 18, 19};
+  const auto reasons = asymmetries_of({{call({{12, 1, 8, 0, 0}})}, {group}}, 5, mesh());
+  EXPECT_EQ(reasons[0], "");
+  EXPECT_THAT(reasons[1], HasSubstr("which are no part of the mesh that has all of pp"));
+  EXPECT_EQ(reasons[2], "");
+}
+
+TEST(MeshSymmetry, GroupsThatAreNoProductAreNotSymmetric) {
+  for (const std::vector<int64_t>& group :
+       {std::vector<int64_t>{5, 18}, {5, 4, 6, 7}, {4, 5}, {4, 5, 6, 7, 16}}) {
+    EXPECT_NE(asymmetries_of({{}, {group}}, 5, mesh())[2], "") << testing::PrintToString(group);
+  }
+}
+
+TEST(MeshSymmetry, GroupsOfOtherRanksAreMoved) {
+  WorldPrograms world;
+  SymmetricGroups groups({{}, {{0, 1, 2, 3}, {0, 12}, {0, 4, 8}}}, 0, mesh());
+  const std::vector<size_t> moved = groups.of(14, world);
+  ASSERT_EQ(moved.size(), 3u);
+  EXPECT_EQ(world.group(moved[0]), (std::vector<int64_t>{12, 13, 14, 15}));
+  EXPECT_EQ(world.group(moved[1]), (std::vector<int64_t>{2, 14}));
+  EXPECT_EQ(world.group(moved[2]), (std::vector<int64_t>{14, 18, 22}));
+  EXPECT_EQ(groups.of(15, world)[0], moved[0]);
+}
+
+}  // namespace
+}  // namespace phi::distributed::simulator
