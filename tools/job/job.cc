@@ -16,6 +16,7 @@
 #include "phi/core/rank_context.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/build.h"
+#include "tools/job/config/keys/resolved_values.h"
 #include "tools/job/explained_step.h"
 #include "tools/job/job_changes.h"
 #include "tools/job/output/header.h"
@@ -34,7 +35,11 @@ Job::Job(Setup setup)
       mesh_(config_.mesh.shape, config_.mesh.dims),
       world_(World::current()),
       trace_(world_, FLAGS_trace, setup_.traced_steps, pipeline_stage()),
-      status_(world_.rank() == 0 && !setup_.dry ? FLAGS_status_file : "") {}
+      status_(world_.rank() == 0 && !setup_.dry ? FLAGS_status_file : "") {
+  distributed::ConfigEntries values;
+  for (auto& [key, value] : resolved_values(config_)) values.push_back({key, value});
+  trace_.set_job(distributed::to_json(values));
+}
 
 JobReport Job::run() {
   if (!setup_.dry) {

@@ -4,22 +4,27 @@
 #include <fmt/format.h>
 #include <gflags/gflags.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "api/simulation/compare_trace.h"
 #include "api/simulation/step_trace.h"
 #include "distributed/simulator/find_machine.h"
 #include "distributed/simulator/machine_set.h"
 #include "tools/cli/command_line.h"
+#include "tools/job/config/keys/resolved_values.h"
 #include "tools/job/dry_run.h"
 #include "tools/job/output/atomic_file.h"
 #include "tools/job/predict_job.h"
@@ -29,6 +34,7 @@
 DECLARE_int64(world_size);
 DECLARE_string(trace);
 DEFINE_string(json, "", "also write the prediction to this file, as JSON");
+DEFINE_string(compare, "", "list the worst predicted operators of this trace of autophi run");
 DEFINE_string(slow, "", "RANK:FACTOR,..: ranks whose launches take longer");
 DEFINE_string(set, "", "KEY=VALUE,..: values of the machine file to replace");
 
@@ -37,7 +43,8 @@ namespace {
 
 constexpr const char* kSimulateHelp =
     "autophi simulate JOB.yaml --machine=FILE [--mesh=dp=2,pp=2] [--world_size=N] [--json=FILE]\n"
-    "                 [--trace=FILE] [--slow=RANK:FACTOR,..] [--set=KEY=VALUE,..]\n"
+    "                 [--trace=FILE] [--compare=FILE] [--slow=RANK:FACTOR,..] "
+    "[--set=KEY=VALUE,..]\n"
     "\n"
     "Predicts how long a step of the job takes on a machine, and what each rank computes, sends,\n"
     "waits for and holds. One process plays one rank for all that do the same; nothing is\n"
@@ -49,6 +56,8 @@ constexpr const char* kSimulateHelp =
     "  --world_size=N   the number of ranks, if the job has no mesh; otherwise that of the mesh\n"
     "  --json=FILE      also write the prediction to this file, as JSON\n"
     "  --trace=FILE     also write the simulated step to this file, for ui.perfetto.dev\n"
+    "  --compare=FILE   list the ten operators that differ most from a trace of the same job,\n"
+    "                   which autophi run --trace writes\n"
     "  --slow=77:1.3    launches of rank 77 take 1.3 times as long; 77:1.3,78:2 for several ranks\n"
     "  --set=KEY=VALUE  replace a value of the machine file: --set=links.node.GBps=50,cores=8\n";
 
@@ -115,6 +124,32 @@ Setup prepare_dry(JobConfig config) {
   return prepare(std::move(config), /*predicts=*/false);
 }
 
+std::string worst_operators(const PredictedJob& job, const simulation::MeasuredTrace& measured) {
+  constexpr size_t kMost = 10;
+  return "worst predicted operators, all ranks in a step:\n" +
+         table(measured.worst(job.world.programs, job.step.simulated, kMost));
+}
+
+// The keys of a job that change what a step computes, sends, or in which order.
+bool changes_steps(std::string_view key) {
+  constexpr std::array kKeys = {
+      "mode", "model.", "mesh", "place", "optimizer.kind", "optimizer.grad_clip", "run."};
+  constexpr std::array kOthers = {"model.seed", "run.steps", "run.save", "run.on_nonfinite",
+                                  "run.loss_jump"};
+  const auto begins = [&](std::string_view with) { return key.starts_with(with); };
+  return std::ranges::any_of(kKeys, begins) && !std::ranges::any_of(kOthers, begins);
+}
+
+void check_same_job(const JobConfig& config, const simulation::MeasuredTrace& trace) {
+  for (const auto& [key, value] : resolved_values(config)) {
+    const auto traced = trace.job().find(key);
+    if (!changes_steps(key) || (traced != trace.job().end() && traced->second == value)) continue;
+    throw cli::UsageError(fmt::format(
+        "--compare={}: this is a trace of another job: {} is {}, and {} has {}.", trace.path(), key,
+        traced == trace.job().end() ? "missing" : traced->second, config.file, value));
+  }
+}
+
 void write_trace(const PredictedJob& job, const std::string& path) {
   if (path.empty()) return;
   const simulation::StepTrace trace = simulation::trace_of(job.world.programs, job.step.simulated);
@@ -137,8 +172,8 @@ void write_json(const simulation::Prediction& prediction) {
 }  // namespace
 
 int simulate_command(int argc, char** argv) {
-  static const std::vector<std::string> flags = {"machine", "mesh", "world_size", "json",
-                                                 "trace",   "slow", "set"};
+  static const std::vector<std::string> flags = {"machine", "mesh",    "world_size", "json",
+                                                 "trace",   "compare", "slow",       "set"};
   if (cli::has_help_flag(argc, argv)) {
     std::fputs(kSimulateHelp, stdout);
     return 0;
@@ -159,8 +194,14 @@ int simulate_command(int argc, char** argv) {
   const int64_t steps = config.run.steps;
   const Setup setup = prepare_dry(std::move(config));
   if (!trace.empty()) check_writable(trace, "trace");
+  std::optional<simulation::MeasuredTrace> measured;
+  if (!FLAGS_compare.empty()) {
+    measured = simulation::MeasuredTrace::read(FLAGS_compare);
+    check_same_job(setup.config, *measured);
+  }
   const distributed::simulator::SimulateOptions options{
-      .slow = slow_ranks(elements_of(slow), FLAGS_world_size), .keeps_timeline = !trace.empty()};
+      .slow = slow_ranks(elements_of(slow), FLAGS_world_size),
+      .keeps_timeline = !trace.empty() || measured};
   const PredictedJob job =
       predict_job(setup, steps,
                   distributed::simulator::read_machine(
@@ -169,6 +210,7 @@ int simulate_command(int argc, char** argv) {
   write_json(job.step.prediction);
   std::cout << table(job.step.prediction);
   write_trace(job, trace);
+  if (measured) std::cout << worst_operators(job, *measured);
   return 0;
 }
 

@@ -213,6 +213,56 @@ class Simulate(unittest.TestCase):
         shared = self.simulate(text, "--mesh=dp=2", "--set=links.node.GBps=100,cores=1")[0]
         self.assertAlmostEqual(shared["ranks"][0]["compute_seconds"], 2 * as_it_is["ranks"][0]["compute_seconds"])
 
+    def test_a_trace_of_the_job_is_compared(self):
+        trace = pathlib.Path(self.folder.name) / "real.json"
+        text = launch.job_text(run={"steps": 3}, mode="train")
+        self.folder.report(2, text, "--mesh=pp=2", f"--trace={trace}")
+        _, outcome = self.simulate(text, "--mesh=pp=2", f"--compare={trace}")
+        head, rows = outcome.output.split("worst predicted operators, all ranks in a step:\n")
+        rows = [line.replace(" ms", "").split() for line in rows.splitlines()]
+        self.assertEqual(rows[0], ["operator", "count", "predicted", "measured", "ratio"])
+        self.assertEqual(len(rows), 11)
+        errors = [abs(float(row[2]) - float(row[3])) for row in rows[1:]]
+        self.assertEqual(errors, sorted(errors, reverse=True))
+        measured = {}
+        for event in json.loads(trace.read_text())["traceEvents"]:
+            if event.get("cat") == "op" and event["args"].get("step", 0) > 1:
+                count, seconds = measured.get(event["name"], (0, 0))
+                measured[event["name"]] = (count + 1, seconds + event["dur"])
+        for name, count, predicted, time, ratio in rows[1:]:
+            self.assertEqual(int(count), measured[name][0] / 2)
+            self.assertAlmostEqual(float(time), measured[name][1] / 2e3, delta=1e-3 * measured[name][1] / 2e3)
+            self.assertAlmostEqual(float(ratio), float(predicted) / float(time), delta=0.01 * float(ratio) + 1e-12)
+        self.check_refused_traces(trace, text)
+
+    def check_refused_traces(self, trace, text):
+        whole = json.loads(trace.read_text())
+
+        def changed(name, **keys):
+            return self.folder.write(name, json.dumps({**whole, **keys}))
+
+        less = [event for event in whole["traceEvents"] if event["name"] != "gelu"]
+        alone = [event for event in whole["traceEvents"] if event["pid"] == 0]
+        dropped = {**whole["otherData"], "dropped_events": 3}
+        other = launch.job_text(model={"d_model": 64}, mode="train")
+        cases = [
+            (2, text, "dp=2", trace, "this is a trace of another job: mesh.dims is [pp], and "),
+            (2, other, "pp=2", trace, "this is a trace of another job: model.d_model is 32, and "),
+            (1, text, "pp=2", changed("l.json", traceEvents=less), "is a trace of another job: rank 0 launches gelu 0 times"),
+            (1, text, "pp=2", changed("a.json", traceEvents=alone), "it has 1 ranks, and the job 2."),
+            (1, text, "pp=2", changed("d.json", otherData=dropped), "has dropped 3 events; trace fewer steps"),
+            (1, text, "pp=2", changed("e.json", traceEvents=[]), "e.json' has no operators of a step."),
+            (1, text, "pp=2", self.folder.write("n.json", "{"), "n.json' is no trace that autophi run --trace writes."),
+            (1, text, "pp=2", "nowhere.json", "cannot read the trace 'nowhere.json'"),
+        ]
+        for status, job, mesh, path, message in cases:
+            with self.subTest(message=message):
+                job = self.folder.write("job.yaml", job)
+                flags = [f"--machine={self.machine}", f"--mesh={mesh}", f"--compare={path}"]
+                outcome = launch.run(0, "simulate", job, *flags)
+                self.assertEqual(outcome.status, status, outcome.output)
+                self.assertEqual(outcome.count(message), 1, outcome.output)
+
     def test_calibrated_machines_can_be_used(self):
         for processes in (0, 2):
             with self.subTest(processes=processes):

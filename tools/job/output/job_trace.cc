@@ -189,8 +189,9 @@ std::string JobTrace::end_of_file(const Header& sum) const {
   std::vector<double> errors_us;
   for (const int64_t ns : clock_error_ns_) errors_us.push_back(static_cast<double>(ns) / 1000);
   return fmt::format(
-      "],\"otherData\":{{\"events\":{},\"dropped_events\":{},\"clock_bounds_us\":[{}]}}}}\n",
-      sum.events, sum.dropped, fmt::join(errors_us, ","));
+      "],\"otherData\":{{\"events\":{},\"dropped_events\":{},\"clock_bounds_us\":[{}],"
+      "\"job\":{}}}}}\n",
+      sum.events, sum.dropped, fmt::join(errors_us, ","), job_);
 }
 
 JobTrace::Written JobTrace::write() {

@@ -13,6 +13,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "distributed/comm/world.h"
@@ -40,6 +41,8 @@ class JobTrace {
   JobTrace(const JobTrace&) = delete;
   JobTrace& operator=(const JobTrace&) = delete;
 
+  /// Sets the job's keys and values, a JSON object that the file will contain.
+  void set_job(std::string json) { job_ = std::move(json); }
   /// Sets the current step of the job; 0: none.
   void step(int64_t number);
 
@@ -80,6 +83,7 @@ class JobTrace {
 
   distributed::World& world_;
   const std::string path_;
+  std::string job_ = "{}";
   const TracedSteps steps_;
   Trace trace_;
   TraceProcess process_;
