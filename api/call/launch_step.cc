@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "api/call/call_events.h"
 #include "phi/core/attribute_types.h"
 #include "phi/core/device/device.h"
 #include "phi/core/rank_context.h"
@@ -99,7 +100,26 @@ LaunchStep::LaunchStep(const OpDef& op, DataType dtype, const Place& place,
   kernel_ = op.kernel.find(kind, dtype);
 }
 
+// Of a dry run, like a planned launch outside of a program (KernelLauncher::dry).
+void LaunchStep::plan() {
+  PlannedLaunch launch{.op = op_.name, .cost = cost()};
+  visit([&](DenseTensor& array, Access access) {
+    if (access != Access::kShape && array.storage()->source()) array.storage()->materialise();
+    if (access == Access::kWrite) array.storage()->before_write();
+    if (!is_floating(launch.dtype)) launch.dtype = array.dtype();
+  });
+  const Observers& observers = RankContext::current().observers();
+  if (observers.any_events()) observers.notify(&Observer::on_planned_launch, launch);
+  const auto kernel = op_.kernel.find_dry(dtype_);
+  if (kernel == nullptr) return;
+  const KernelContext context(place_, view_.get());
+  args_.point_to_arrays();
+  run_(kernel, context, args_);
+}
+
 void LaunchStep::run() {
+  if (RankContext::current().is_dry()) [[unlikely]]
+    return plan();
   Device& device = Device::of(place_);
   if (kernel_ == nullptr) [[unlikely]]
     op_.kernel.check_has(device.kernels(), dtype_);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "phi/common/readable_numbers.h"
@@ -16,6 +17,7 @@ nlohmann::ordered_json to_json(const Prediction& prediction) {
     const RankPrediction& own = prediction.ranks[rank];
     ranks.push_back({{"rank", rank},
                      {"peak_tensor_bytes", own.peak_tensor_bytes},
+                     {"held_at_peak", to_json(own.held_at_peak)},
                      {"bytes_sent", own.bytes_sent},
                      {"bytes_received", own.bytes_received},
                      {"compute_seconds", own.compute_seconds},
@@ -26,6 +28,21 @@ nlohmann::ordered_json to_json(const Prediction& prediction) {
           {"tokens_per_s", prediction.tokens_per_s},
           {"unlisted_ops", prediction.unlisted},
           {"ranks", std::move(ranks)}};
+}
+
+nlohmann::ordered_json to_json(const MemoryHolders& holders) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (const MemoryHolder& holder : holders) json[holder.name] = holder.bytes;
+  return json;
+}
+
+std::string to_string(const MemoryHolders& holders) {
+  std::string text;
+  for (const MemoryHolder& holder : holders) {
+    text +=
+        fmt::format("{}{} {}", text.empty() ? "" : ", ", holder.name, human_bytes(holder.bytes));
+  }
+  return text;
 }
 
 std::string table(const Prediction& prediction) {
@@ -42,6 +59,12 @@ std::string table(const Prediction& prediction) {
                        own.compute_seconds, own.exposed_seconds, own.bubble_seconds,
                        human_bytes(own.bytes_sent), human_bytes(own.bytes_received),
                        human_bytes(own.peak_tensor_bytes));
+  }
+  const auto most =
+      std::ranges::max_element(prediction.ranks, {}, &RankPrediction::peak_tensor_bytes);
+  if (most != prediction.ranks.end()) {
+    out += fmt::format("at the peak of rank {}: {}\n", most - prediction.ranks.begin(),
+                       to_string(most->held_at_peak));
   }
   if (!prediction.unlisted.empty()) {
     out += fmt::format("without rates of their own: {}\n", fmt::join(prediction.unlisted, ", "));

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "phi/core/storage/memory_ledger.h"
+
 namespace phi::simulation {
 
 /// The prediction for one rank. Times are of one step after the first.
@@ -17,6 +19,7 @@ struct RankPrediction {
   int64_t bytes_sent = 0;      // in all steps of the job
   int64_t bytes_received = 0;
   int64_t peak_tensor_bytes = 0;
+  MemoryHolders held_at_peak;  // what these bytes are used for
 };
 
 struct Prediction {
@@ -28,6 +31,11 @@ struct Prediction {
 };
 
 nlohmann::ordered_json to_json(const Prediction& prediction);
+
+/// {"weights": 4096, "messages": 128}
+nlohmann::ordered_json to_json(const MemoryHolders& holders);
+/// "weights 4.0 KiB, messages 128 B"
+std::string to_string(const MemoryHolders& holders);
 
 /// The step's time, a line for each rank, and unlisted operators.
 std::string table(const Prediction& prediction);

@@ -11,6 +11,7 @@
 #include "api/training/trainer.h"
 #include "distributed/mesh/process_mesh.h"
 #include "distributed/simulator/simulate.h"
+#include "phi/core/storage/memory_ledger.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/build.h"
 #include "tools/job/run_flags.h"
@@ -35,6 +36,7 @@ RecordedRank record(const Setup& setup, int64_t steps, int64_t rank) {
   RecordingWorld world(rank, config.mesh.num_ranks());
   const World::Scope scope(world);
   world.rank_context().set_deferred_transfer(FLAGS_deferred_transfer);
+  const MemoryLedger ledger(*world.rank_context().memory());
   const distributed::ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
   const auto model = build_model(config, mesh, setup.weights ? &*setup.weights : nullptr);
   training::Trainer trainer(*model, config.model.row().loss, trainer_options(config));
@@ -54,6 +56,7 @@ RecordedRank record(const Setup& setup, int64_t steps, int64_t rank) {
   recorded.held.bytes_sent = in_all(&Counters::bytes_sent);
   recorded.held.bytes_received = in_all(&Counters::bytes_received);
   recorded.held.peak_tensor_bytes = world.rank_context().memory()->planned().peak;
+  recorded.held.held_at_peak = ledger.at_peak();
   return recorded;
 }
 

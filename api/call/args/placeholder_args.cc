@@ -41,6 +41,7 @@ void plan_arrays(const OpDef& op, const KernelArrays& arrays) {
     if (!x.is_written && !op.is_unread(x.position) && x.array->defined() &&
         x.array->storage()->source())
       x.array->storage()->materialise();
+    if (x.is_written && x.array->defined()) x.array->storage()->before_write();
   }
   const Observers& observers = RankContext::current().observers();
   if (observers.any_events())

@@ -17,6 +17,7 @@
 #include "distributed/comm/world.h"
 #include "phi/common/readable_numbers.h"
 #include "phi/core/rank_context.h"
+#include "phi/core/storage/memory_ledger.h"
 
 namespace phi::job {
 
@@ -74,6 +75,7 @@ struct JobReport {
   bool dry_run = false;  // nothing was computed: no losses, one rank
   int64_t world_size = 0;
   std::vector<RankReport> ranks;
+  std::vector<MemoryHolders> held_at_peak;          // of each rank; empty: not known
   std::optional<simulation::Prediction> predicted;  // with --machine
 };
 
@@ -83,6 +85,9 @@ RankReport this_rank(int64_t stage);
 /// Every rank's report, in order, on every rank. Collective over the world; its own messages are
 /// not counted.
 std::vector<RankReport> gather_ranks(distributed::World& world, const RankReport& own);
+
+/// What every rank holds at its peak. Collective over the job; in a dry run, this rank's alone.
+std::vector<MemoryHolders> gather_holders(const MemoryHolders& own);
 
 /// The report as one JSON object, ending with a newline.
 std::string to_json(const JobReport& report);
