@@ -228,7 +228,11 @@ void Storage::swap_out(std::shared_ptr<const Source> source) {
 }
 
 void Storage::plan() {
-  if (is_planned()) return;
+  const auto& current = RankContext::current().memory();
+  if (is_planned()) {
+    if (&charged() == current.get()) return;
+    end_plan();  // of the capture that made it
+  }
   absence_ = {.op = OpScope::current(),
               .reason = "a dry run computes no values",
               .remedy = "Run the job on real processes to get its values."};
@@ -236,16 +240,19 @@ void Storage::plan() {
     absence_.reason = "a program is being captured, and no values are computed";
     absence_.remedy = "Return it from the captured function, and read the result of running it.";
   }
-  account_->plan(static_cast<int64_t>(nbytes_));
-  MemoryLedger::added(*account_, this, static_cast<int64_t>(nbytes_));
+  // As the bytes of a real run are charged to the rank that brings them here.
+  guest_ = current != account_ ? current : nullptr;
+  charged().plan(static_cast<int64_t>(nbytes_));
+  MemoryLedger::added(charged(), this, static_cast<int64_t>(nbytes_));
   planned_.store(true, std::memory_order_release);
 }
 
 void Storage::end_plan() {
   if (!planned_.exchange(false, std::memory_order_acq_rel)) return;
   if (!owns_bytes()) return;
-  account_->end_plan(static_cast<int64_t>(nbytes_));
-  MemoryLedger::removed(*account_, this);
+  charged().end_plan(static_cast<int64_t>(nbytes_));
+  MemoryLedger::removed(charged(), this);
+  guest_ = nullptr;
 }
 
 void Storage::materialise() {
@@ -271,8 +278,11 @@ void Storage::materialise() {
   DenseTensor whole(source_->meta(), fresh);
   bring_box(*source_, Box::whole(whole.dims()), &whole);
   yield_point("storage.materialise.read");
+  const IntrusivePtr<MemoryAccount> planned_under = guest_ ? guest_ : account_;
   take_bytes(*fresh);
-  end_plan();
+  if (planned_.exchange(false, std::memory_order_acq_rel)) {
+    planned_under->end_plan(static_cast<int64_t>(nbytes_));
+  }
   yield_point("storage.materialise.published");
   source_ = nullptr;
 }
@@ -281,7 +291,7 @@ void Storage::take_bytes(Storage& other) {
   std::byte* const bytes = other.data_.exchange(nullptr, std::memory_order_relaxed);
   data_.store(bytes, std::memory_order_release);
   other.state_.store(StorageState::kPlaceholder, std::memory_order_relaxed);
-  if (other.account_ != account_) guest_ = other.account_;
+  guest_ = other.account_ != account_ ? other.account_ : nullptr;
   MemoryLedger::moved(*other.account_, &other, this);
   yield_point("storage.take_bytes.unpublished");
   state_.store(StorageState::kResident, std::memory_order_release);

@@ -53,9 +53,9 @@ TEST_P(Ledgers, NameWhatIsHeldAtThePeak) {
 TEST_P(Ledgers, FollowBytesToTheirAliases) {
   const MemoryUseScope data(MemoryUse::kData);
   DenseTensor x = bytes(6400);
-  DenseTensor alias = x.alias();
+  const DenseTensor fixed = x.fixed();
   EXPECT_EQ(as_map(ledger_.now()), (Held{{"data", 6400}}));
-  const DenseTensor fixed = alias.fixed();
+  DenseTensor alias = x.alias();
   EXPECT_EQ(as_map(ledger_.now()), (Held{{"data", 6400}}));
   {
     const MemoryUseScope workspace(MemoryUse::kWorkspace);
