@@ -64,6 +64,7 @@ nlohmann::ordered_json rank_json(const RankReport& rank, bool dry_run) {
                                  {"bytes_sent", rank.bytes_sent},
                                  {"bytes_received", rank.bytes_received},
                                  {"peak_tensor_bytes", rank.peak_tensor_bytes},
+                                 {"reserved_bytes", rank.reserved_bytes},
                                  {"parameter_bytes", rank.parameter_bytes},
                                  {"gradient_bytes", rank.gradient_bytes},
                                  {"optimizer_bytes", rank.optimizer_bytes},
@@ -134,6 +135,7 @@ RankReport this_rank(int64_t stage) {
   report.bytes_sent = counters.bytes_sent;
   report.bytes_received = counters.bytes_received;
   report.peak_tensor_bytes = memory_stats(Tier::kDevice).peak;
+  report.reserved_bytes = memory_stats(CPUPlace()).peak_reserved;
   report.planned_peak_bytes = context.memory()->planned().peak;
   report.traffic = counters.traffic;
   report.transfers = context.transfers();
