@@ -16,6 +16,7 @@
 #include "phi/common/process/interruption.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/recorder.h"
+#include "phi/core/storage/memory_ledger.h"
 
 namespace phi {
 
@@ -332,6 +333,10 @@ void LeafNode::backward(const GradOutputs& in, GradInputs&) {
   } else {
     grad_ = std::move(more);
   }
+  const DenseTensor& local = array_of(grad_);
+  if (!local.defined()) return;
+  MemoryLedger::assign(*RankContext::current().memory(), local.storage().get(),
+                       MemoryUse::kGradients);
 }
 
 // ---- tracking ----

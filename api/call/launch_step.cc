@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "api/call/planned_launch.h"
 #include "phi/core/attribute_types.h"
 #include "phi/core/device/device.h"
 #include "phi/core/launch_args.h"
@@ -104,7 +105,19 @@ LaunchStep::LaunchStep(const OpDef& op, DataType dtype, const Place& place,
   kernel_ = op.kernel.find(kind, dtype);
 }
 
+// Of a dry run, like a planned launch outside of a program (KernelLauncher::dry).
+void LaunchStep::plan() {
+  plan_launch(op_, args_);
+  const auto kernel = op_.kernel.find_dry(dtype_);
+  if (kernel == nullptr) return;
+  const KernelContext context(place_, view_.get());
+  args_.point_to_arrays();
+  run_(kernel, context, args_);
+}
+
 void LaunchStep::run() {
+  if (RankContext::current().is_dry()) [[unlikely]]
+    return plan();
   Device& device = Device::of(place_);
   if (kernel_ == nullptr) [[unlikely]]
     op_.kernel.check_has(device.kernels(), dtype_);

@@ -114,6 +114,7 @@ class LaunchStep final : public Step {
   StepCost cost() override { return args_.cost(); }
 
  private:
+  void plan();
   /// Whether the op is a communication operator (it has a ring_id). Its messages do not appear in
   /// the program's values.
   bool calls_ring() const;

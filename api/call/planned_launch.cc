@@ -18,8 +18,9 @@ void check_shapes_known(const OpDef& op, StoredArgs& args) {
 
 void plan_launch(const OpDef& op, StoredArgs& args) {
   args.visit([](const DenseTensor& array, Access access) {
-    if (access == Access::kRead && array.defined() && array.storage()->source())
-      array.storage()->materialise();
+    if (access == Access::kShape || !array.defined()) return;
+    if (array.storage()->source()) array.storage()->materialise();
+    if (access == Access::kWrite) array.storage()->before_write();
   });
   const Observers& observers = RankContext::current().observers();
   if (observers.any_events()) {

@@ -9,8 +9,8 @@ namespace phi::detail {
 /// Errors: Unimplemented for an output whose shape depends on data.
 void check_shapes_known(const OpDef& op, StoredArgs& args);
 
-/// Materialises deferred inputs, so that their planned bytes are counted as in a real launch, and
-/// reports the launch to the rank's observers.
+/// Plans the bytes that the launch allocates: those of deferred tensors, and of aliases that it
+/// writes to. Reports the launch to the rank's observers.
 void plan_launch(const OpDef& op, StoredArgs& args);
 
 }  // namespace phi::detail

@@ -39,6 +39,9 @@ class PendingTensor {
   ///
   /// Errors   ExecutionTimeout if a sender is late. PreconditionNotMet if the handle is empty.
   Tensor wait();
+  /// Waits until this rank's messages have left, and releases their buffers, which the handle keeps
+  /// until then. Before or after wait(). Errors: ExecutionTimeout if a receiver is late.
+  void finish_sending() { pending_.finish_sending(); }
 
  private:
   friend PendingTensor start_reshard(const Tensor& x, const ProcessMesh& mesh,

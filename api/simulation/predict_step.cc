@@ -7,6 +7,7 @@
 #include "api/simulation/shard_symmetry.h"
 #include "phi/common/errors.h"
 #include "phi/core/observer_scope.h"
+#include "phi/core/storage/memory_ledger.h"
 
 namespace phi::simulation {
 
@@ -15,6 +16,7 @@ RecordedRank record_rank(const distributed::ProcessMesh& mesh, int64_t rank,
   PHI_CHECK(steps >= 1, errors::InvalidArgument("{} steps are predicted; pass 1 or more.", steps));
   distributed::RecordingWorld world(rank, mesh.size());
   const distributed::World::Scope scope(world);
+  const MemoryLedger ledger(*world.rank_context().memory());
   ShardSymmetry shards(mesh);
   const ObserverScope scope_of_shards(shards, world.rank_context());
   const std::function<void()> step = make_step();
@@ -32,6 +34,7 @@ RecordedRank record_rank(const distributed::ProcessMesh& mesh, int64_t rank,
   recorded.held.bytes_sent = in_all(&Counters::bytes_sent);
   recorded.held.bytes_received = in_all(&Counters::bytes_received);
   recorded.held.peak_tensor_bytes = world.rank_context().memory()->planned().peak;
+  recorded.held.held_at_peak = ledger.at_peak();
   recorded.asymmetries = shards.asymmetries();
   return recorded;
 }

@@ -30,10 +30,6 @@ std::string lack_of_memory(const Prediction& prediction) {
       most - prediction.ranks.begin(), human_bytes(most->peak_tensor_bytes));
 }
 
-}  // namespace
-
-namespace {
-
 // The lowest rank of each class.
 std::vector<size_t> representatives_of(const Prediction& prediction) {
   std::vector<size_t> lowest(prediction.classes, prediction.ranks.size());
@@ -45,9 +41,13 @@ std::vector<size_t> representatives_of(const Prediction& prediction) {
 }
 
 nlohmann::ordered_json entry(const RankPrediction& own) {
-  return {{"peak_tensor_bytes", own.peak_tensor_bytes}, {"bytes_sent", own.bytes_sent},
-          {"bytes_received", own.bytes_received},       {"compute_seconds", own.compute_seconds},
-          {"exposed_seconds", own.exposed_seconds},     {"bubble_seconds", own.bubble_seconds}};
+  return {{"peak_tensor_bytes", own.peak_tensor_bytes},
+          {"held_at_peak", to_json(own.held_at_peak)},
+          {"bytes_sent", own.bytes_sent},
+          {"bytes_received", own.bytes_received},
+          {"compute_seconds", own.compute_seconds},
+          {"exposed_seconds", own.exposed_seconds},
+          {"bubble_seconds", own.bubble_seconds}};
 }
 
 nlohmann::ordered_json entry_of_rank(size_t rank, const RankPrediction& own) {
@@ -109,6 +109,21 @@ nlohmann::ordered_json to_json(const Prediction& prediction) {
           {"ranks", std::move(ranks)}};
 }
 
+nlohmann::ordered_json to_json(const MemoryHolders& holders) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (const MemoryHolder& holder : holders) json[holder.name] = holder.bytes;
+  return json;
+}
+
+std::string to_string(const MemoryHolders& holders) {
+  std::string text;
+  for (const MemoryHolder& holder : holders) {
+    text +=
+        fmt::format("{}{} {}", text.empty() ? "" : ", ", holder.name, human_bytes(holder.bytes));
+  }
+  return text;
+}
+
 std::string table(const Prediction& prediction) {
   const std::vector<std::string> names = ranks_by_class(prediction);
   constexpr size_t kWidest = 24;
@@ -135,6 +150,12 @@ std::string table(const Prediction& prediction) {
   if (prediction.mfu)
     out += fmt::format("model flops utilisation: {:.1f} %\n", 100 * *prediction.mfu);
   out += lack_of_memory(prediction);
+  const auto most =
+      std::ranges::max_element(prediction.ranks, {}, &RankPrediction::peak_tensor_bytes);
+  if (most != prediction.ranks.end()) {
+    out += fmt::format("at the peak of rank {}: {}\n", most - prediction.ranks.begin(),
+                       to_string(most->held_at_peak));
+  }
   if (!prediction.unlisted.empty()) {
     out += fmt::format("without rates of their own: {}\n", fmt::join(prediction.unlisted, ", "));
   }

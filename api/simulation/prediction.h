@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "phi/core/storage/memory_ledger.h"
+
 namespace phi::simulation {
 
 /// The prediction for one rank. Times are of one step after the first.
@@ -18,6 +20,7 @@ struct RankPrediction {
   int64_t bytes_sent = 0;      // in all steps of the job
   int64_t bytes_received = 0;
   int64_t peak_tensor_bytes = 0;
+  MemoryHolders held_at_peak;  // what these bytes are used for
 
   friend bool operator==(const RankPrediction&, const RankPrediction&) = default;
 };
@@ -42,6 +45,11 @@ inline constexpr size_t kMostListedRanks = 1024;
 /// `ranks` has an entry with `rank` for each rank. Beyond kMostListedRanks it has one for each
 /// class, with `ranks` and `count` in place of `rank`.
 nlohmann::ordered_json to_json(const Prediction& prediction);
+
+/// {"weights": 4096, "messages": 128}
+nlohmann::ordered_json to_json(const MemoryHolders& holders);
+/// "weights 4.0 KiB, messages 128 B"
+std::string to_string(const MemoryHolders& holders);
 
 /// The ranks of each class: "0-7, 16-23".
 std::vector<std::string> ranks_by_class(const Prediction& prediction);

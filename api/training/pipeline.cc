@@ -46,7 +46,8 @@ class ScheduleRun {
         states_(static_cast<size_t>(model.num_chunks() * schedule_.micro_batches)) {}
 
   Tensor run() {
-    for (const ScheduleStep& step : program_.order()) {
+    for (size_t i = 0; i < program_.order().size(); ++i) {
+      const ScheduleStep& step = program_.order()[i];
       const int chunk = schedule_.virtual_stage(step.stage, step.action.chunk);
       const RankWorkScope work(RankContext::current(), step.action.micro_batch, chunk);
       switch (step.kind) {
@@ -60,6 +61,7 @@ class ScheduleRun {
           send_gradient(chunk, step.action.micro_batch);
           break;
       }
+      for (const size_t transfer : program_.released()[i]) release(program_.order()[transfer]);
     }
     return scale(add_n(losses_), 1.0 / static_cast<double>(schedule_.micro_batches));
   }
@@ -107,6 +109,16 @@ class ScheduleRun {
     state_of(chunk + 1, micro_batch).arriving =
         distributed::start_reshard(own.output.detach(), attr->mesh(), attr->placements());
     own.output = without_bytes(own.output);
+  }
+
+  // Releases the buffers of a transfer. Their memory is then held up to the same step in every run.
+  void release(const ScheduleStep& transfer) {
+    const int chunk = schedule_.virtual_stage(transfer.stage, transfer.action.chunk);
+    if (transfer.kind == ScheduleStep::kTransferForward) {
+      state_of(chunk + 1, transfer.action.micro_batch).arriving.finish_sending();
+    } else {
+      state_of(chunk - 1, transfer.action.micro_batch).grad_arriving.finish_sending();
+    }
   }
 
   // With `weights`, gradients of the chunk's parameters are deferred into it.

@@ -7,12 +7,14 @@
 // action needs. Since all ranks post in the same order, no schedule can deadlock.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "api/tensor/tensor.h"
 #include "distributed/pipeline/schedules/program_order.h"
+#include "distributed/pipeline/schedules/release_points.h"
 #include "distributed/pipeline/schedules/schedule.h"
 
 namespace phi::training {
@@ -35,14 +37,19 @@ class PipelineProgram {
  public:
   /// Errors: those of pipeline::program_order.
   PipelineProgram(distributed::pipeline::Schedule schedule)
-      : schedule_(std::move(schedule)), order_(program_order(schedule_)) {}
+      : schedule_(std::move(schedule)),
+        order_(program_order(schedule_)),
+        released_(release_points(schedule_, order_)) {}
 
   const distributed::pipeline::Schedule& schedule() const { return schedule_; }
   const std::vector<distributed::pipeline::ScheduleStep>& order() const { return order_; }
+  /// The transfers whose messages are released after each step (pipeline::release_points).
+  const std::vector<std::vector<size_t>>& released() const { return released_; }
 
  private:
   distributed::pipeline::Schedule schedule_;
   std::vector<distributed::pipeline::ScheduleStep> order_;
+  std::vector<std::vector<size_t>> released_;
 };
 
 /// Runs one step forward and backward. Gradients of loss_scale * (mean loss over micro-batches)

@@ -8,6 +8,7 @@
 #include "distributed/pipeline/schedules/make_schedule.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
+#include "phi/core/storage/memory_ledger.h"
 
 namespace phi::training {
 namespace {
@@ -117,6 +118,7 @@ void TrainStep::check_options() const {
 
 void TrainStep::make_optimizer() {
   optimized_names_ = training::optimized_names(model_);
+  const MemoryUseScope use(MemoryUse::kStates);
   optimizer_.emplace(shard_optimizer(model_, options_.optimizer));
 }
 

@@ -10,6 +10,7 @@
 #include "api/training/nonfinite.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
+#include "phi/core/storage/memory_ledger.h"
 
 namespace phi::training {
 namespace {
@@ -25,6 +26,7 @@ Trainer::Trainer(nn::Layer& model, LossFunction loss, TrainerOptions options)
 
 // Inputs and labels of each micro-batch, then the numbers of the update (TrainStep::run).
 TensorList Trainer::inputs_of(const std::vector<Batch>& micro_batches) const {
+  const MemoryUseScope use(MemoryUse::kData);
   TensorList inputs;
   for (const Batch& batch : micro_batches) {
     inputs.push_back(step_.place_inputs(batch.inputs));
@@ -49,13 +51,13 @@ GeneratorState Trainer::draws_of_step() const {
   return state;
 }
 
-// A dry run calls the function itself: it counts the same work as the program.
+// A dry run ignores memory limits: its program holds everything on the device.
 TensorList Trainer::run_step(const TensorList& inputs) {
   const Generator::Scope drawing(RankContext::current().generator(), draws_of_step());
-  if (!step_.options().capture || RankContext::current().is_dry()) return step_.run(inputs);
+  if (!step_.options().capture) return step_.run(inputs);
   if (!captured_) {
     captured_ = capture([this](const TensorList& in) { return step_.run(in); }, inputs);
-    captured_->limit_memory(step_.options().memory);
+    if (!RankContext::current().is_dry()) captured_->limit_memory(step_.options().memory);
     captured_->use_graphs(step_.options().graphs);
   }
   return captured_->run(inputs);

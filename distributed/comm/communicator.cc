@@ -14,6 +14,7 @@
 #include "phi/common/process/interruption.h"
 #include "phi/common/process/yield_point.h"
 #include "phi/core/device/launch_graph.h"
+#include "phi/core/storage/memory_ledger.h"
 
 namespace phi::distributed {
 namespace {
@@ -98,19 +99,11 @@ std::unique_ptr<LaunchGraph> Communicator::record(Group& /*who*/,
                               backend());
 }
 
-// Uninitialised and reused, because the first touch of fresh pages costs more than the reduction.
-std::byte* Communicator::scratch(size_t bytes) {
-  struct Buffer {
-    std::unique_ptr<std::byte[]> memory;
-    size_t size = 0;
-  };
-  thread_local Buffer buffer;
-  if (buffer.size < bytes) {
-    buffer.memory = nullptr;
-    buffer.memory.reset(new std::byte[bytes]);
-    buffer.size = bytes;
-  }
-  return buffer.memory.get();
+// The rank's block cache reuses the memory, because the first touch of fresh pages costs more than
+// the reduction.
+DeviceMemory Communicator::scratch(size_t bytes) {
+  const MemoryUseScope use(MemoryUse::kMessages);
+  return {device(), bytes};
 }
 
 std::unique_ptr<Messages> Communicator::new_messages() { return transport().new_messages(); }

@@ -23,6 +23,7 @@
 #include "distributed/comm/reduce.h"
 #include "distributed/comm/transfer.h"
 #include "phi/core/device/device.h"
+#include "phi/core/device/host_array.h"
 
 namespace phi {
 class LaunchGraph;
@@ -110,8 +111,8 @@ class Communicator {
   /// Continues pending work on the host without waiting. Returns whether any is left.
   virtual bool make_progress() { return false; }
 
-  /// Memory of device() for received data, valid until the next call of scratch().
-  virtual std::byte* scratch(size_t bytes);
+  /// Memory of device() for received data. In a dry run it is only counted, and has no address.
+  virtual DeviceMemory scratch(size_t bytes);
   /// Slice size of a reduction: a slice is reduced while the next one is in flight.
   virtual int64_t slice_bytes() const { return 1 << 20; }
 

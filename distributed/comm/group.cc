@@ -356,8 +356,8 @@ void Group::reduce_parts(const std::byte* in, std::byte* out, std::span<const in
   const int64_t largest = *std::max_element(counts.begin(), counts.end());
   const int64_t slices = (largest + length - 1) / length;
   const size_t bytes = static_cast<size_t>(slice(0).size_in(position_)) * width * ranks_.size();
-  std::byte* const arrived = in ? communicator_.scratch(bytes * (slices > 1 ? 2 : 1)) : nullptr;
-  const auto landing = [&](int64_t i) { return at(arrived, i % 2 == 0 ? 0 : bytes); };
+  const DeviceMemory arrived = communicator_.scratch(bytes * (slices > 1 ? 2 : 1));
+  const auto landing = [&](int64_t i) { return at(arrived.data(), i % 2 == 0 ? 0 : bytes); };
   const int64_t own = std::accumulate(counts.begin(), counts.begin() + position_, int64_t{0});
   std::vector<const void*> inputs(ranks_.size());
   std::unique_ptr<Messages> arriving = post_slice(slice(0), in, landing(0));
@@ -404,12 +404,12 @@ void Group::all_reduce_by_messages(const void* in, void* out, std::span<const in
 void Group::reduce_by_gather(const void* in, void* out, int64_t count, DataType dtype,
                              ReduceKind kind) {
   const size_t bytes = static_cast<size_t>(count) * size_of(dtype);
-  std::byte* const arrived = in ? communicator_.scratch(bytes * ranks_.size()) : nullptr;
+  const DeviceMemory arrived = communicator_.scratch(bytes * ranks_.size());
   const std::vector<int64_t> counts(ranks_.size(), count);
-  gather_parts(static_cast<const std::byte*>(in), arrived, counts, dtype);
+  gather_parts(static_cast<const std::byte*>(in), arrived.data(), counts, dtype);
   if (!in) return;  // nothing to reduce, or a dry run
   std::vector<const void*> inputs(ranks_.size());
-  for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = arrived + i * bytes;
+  for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = arrived.data() + i * bytes;
   communicator_.reduce(inputs, out, count, dtype, kind);
 }
 

@@ -38,6 +38,7 @@ void Transfer::wait() const {
     span->fill([&](Trace& trace, TraceEvent& event) { describe(state_->call, trace, &event); });
   }
   if (state_->messages) state_->communicator.wait_for(*state_);
+  if (!state_->error) state_->buffers.reset();
   if (state_->error) {
     state_->told = true;
     std::rethrow_exception(state_->error);
@@ -94,7 +95,6 @@ void Communicator::end(Transfer::State& transfer) {
   spare_.push_back(std::move(transfer.messages));
   transport().note(transfer.call, CallState::kFinished);
   yield_point("world.end.over");
-  transfer.buffers.reset();
   if (transfer.observed) [[unlikely]]
     report_arrival(transfer);
 }

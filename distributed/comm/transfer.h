@@ -22,8 +22,9 @@ struct TransferEnd {
   int64_t nanoseconds;         // since its start
 };
 
-/// A handle; copies refer to the same transfer. Dropping it changes nothing: the communicator
-/// completes the transfer and keeps the buffers until then. Use it on the thread of its rank.
+/// A handle; copies refer to the same transfer. The buffers are released by wait(), or when the
+/// transfer is complete and has no handle. Dropping a handle does not end the transfer. Use it on
+/// the thread of its rank.
 class Transfer {
  public:
   /// A completed transfer, of a rank that neither sends nor receives.

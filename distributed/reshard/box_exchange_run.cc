@@ -59,9 +59,7 @@ Transfer BoxExchangeRun::start(const std::shared_ptr<BoxExchangeRun>& run) {
   }
   if (only_sends && schedule.group == nullptr) return {};
   run->open(only_sends);
-  if (!run->dry_) {
-    run->staging_ = StagingBuffer(run->device_, schedule.staging_bytes);
-  }
+  run->staging_ = StagingBuffer(run->device_, schedule.staging_bytes);
   const auto sends = run->packed_sends();
   const auto recvs = only_sends ? std::vector<Recv>() : run->recv_buffers();
   run->copy_boxes();

@@ -6,6 +6,7 @@
 #include "distributed/reshard/execute.h"
 #include "phi/common/errors.h"
 #include "phi/core/device/host_array.h"
+#include "phi/core/rank_context.h"
 
 namespace phi::distributed {
 namespace {
@@ -119,6 +120,7 @@ class FinishReshard final : public ReshardStepBase, public ReshardPhaseStep {
   void run() override {
     if (transfer_->synchronous) return;
     if (only_sends()) {
+      transfer_->pending.finish_sending();
       transfer_->pending = {};
     } else {
       end(std::move(transfer_->pending));
@@ -142,6 +144,7 @@ class SliceStep final : public Step {
   }
   // A program's arrays are on one place, that of its rank.
   void run() override {
+    if (RankContext::current().is_dry()) return;
     // Of a deferred array only the part is transferred to the device.
     const auto source = whole_.storage()->source();
     if (source && source->meta() == whole_.meta()) return bring_box(*source, part_, &out_);
@@ -161,7 +164,9 @@ class FillStep final : public Step {
   FillStep(ReduceKind kind, const DenseTensor& out) : kind_(kind), out_(out) {}
   const char* name() const override { return "fill"; }
   void visit(const Visitor& visitor) override { visitor(out_, Access::kWrite); }
-  void run() override { fill_identity(kind_, out_); }
+  void run() override {
+    if (!RankContext::current().is_dry()) fill_identity(kind_, out_);
+  }
   std::unique_ptr<Step> clone() const override { return std::make_unique<FillStep>(*this); }
   bool is_repeatable() const override { return true; }
 

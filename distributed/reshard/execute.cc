@@ -294,7 +294,7 @@ PendingReshard start_reshard(const DistTensor& src, const TensorDistAttr* dst) {
   RankContext& rank = RankContext::current();
   Recorder* const recorder = rank.recorder();
   if (recorder == nullptr) {
-    return PendingReshard::begin(src, dst, {}, rank.is_dry() ? src.local() : src.local().fixed());
+    return PendingReshard::begin(src, dst, {}, src.local().fixed());
   }
   // In a capture the result's metadata is complete at once, and it has no bytes to wait for.
   PendingReshard pending = PendingReshard::begin(src, dst, {}, src.local());
@@ -331,13 +331,24 @@ DistTensor PendingReshard::wait() {
   }
   if (rest_) result_.local() = std::move(rest_->local);
   rest_ = nullptr;
-  if (recorded_) RankContext::current().recorder()->add(std::move(recorded_));
+  // The step that waits is one of receivers here, and of senders in finish_sending.
+  if (recorded_ && result_.mesh().contains(World::current().rank())) {
+    RankContext::current().recorder()->add(std::move(recorded_));
+  }
   return std::exchange(result_, {});
 }
 
 DistTensor PendingReshard::wait_until_sent() {
-  transfer_.wait();
+  finish_sending();
   return wait();
+}
+
+void PendingReshard::finish_sending() {
+  if (recorded_ && RankContext::current().recorder()) {
+    RankContext::current().recorder()->add(std::move(recorded_));
+  }
+  transfer_.wait();
+  transfer_ = {};
 }
 
 DistTensor reshard(const DistTensor& src, const TensorDistAttr* dst, ReshardAliasing aliasing) {

@@ -36,8 +36,9 @@ DistTensor reshard(const DistTensor& src, const TensorDistAttr* dst,
                    ReshardAliasing aliasing = ReshardAliasing::kShared);
 
 /// A reshard whose transfer between two meshes may still be in flight. The caller may drop the
-/// handle at any time: the transfer completes, and the world keeps its buffers until then. Use it
-/// on the thread of its world.
+/// handle at any time: the transfer completes, and the world keeps its buffers until then. A handle
+/// keeps them until the transfer has been waited for, so that the memory that a program holds does
+/// not depend on when messages arrive. Use it on the thread of its world.
 class PendingReshard {
  public:
   /// An empty handle.
@@ -58,6 +59,10 @@ class PendingReshard {
   /// The same as wait(), and also waits until this rank's messages have left, so that the caller
   /// may write to the source.
   DistTensor wait_until_sent();
+  /// Waits until this rank's messages have left, and releases their buffers. Before or after
+  /// wait(). A captured program that does not call it keeps the buffers until its next run.
+  /// Errors: those of every call of a Group.
+  void finish_sending();
 
  private:
   friend PendingReshard start_reshard(const DistTensor& src, const TensorDistAttr* dst);

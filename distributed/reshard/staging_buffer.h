@@ -2,6 +2,7 @@
 #pragma once
 
 #include "phi/core/device/host_array.h"
+#include "phi/core/storage/memory_ledger.h"
 
 namespace phi::distributed {
 
@@ -11,6 +12,7 @@ class StagingBuffer {
   StagingBuffer() = default;
   StagingBuffer(const Device& device, size_t bytes) {
     if (bytes == 0) return;
+    const MemoryUseScope use(MemoryUse::kMessages);
     memory_ = DeviceMemory(device, bytes);
     next_ = memory_.data();
   }

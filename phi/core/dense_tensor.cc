@@ -10,8 +10,17 @@
 #include "phi/core/rank_context.h"
 #include "phi/core/recorder.h"
 #include "phi/core/storage/cow_alias.h"
+#include "phi/core/storage/memory_ledger.h"
 
 namespace phi {
+namespace {
+
+// Brings the bytes of a deferred or swapped array here; in a dry run they are counted.
+void settle_source(const DenseTensor& x) {
+  if (!x.initialized() && x.storage()->source()) x.storage()->materialise();
+}
+
+}  // namespace
 
 DenseTensor DenseTensor::from(const TensorMeta& meta, const void* values) {
   DenseTensor out = empty(meta, RankContext::current().place());
@@ -73,7 +82,7 @@ DenseTensor DenseTensor::rows(int64_t begin, int64_t end) const {
 }
 
 DenseTensor DenseTensor::alias_part(const TensorMeta& meta, size_t byte_offset) const {
-  if (!initialized()) return {};
+  if (!computed_here()) return {};
   auto shared = storage_->make_alias(byte_offset_ + byte_offset, meta.nbytes());
   return shared ? DenseTensor(meta, std::move(shared)) : DenseTensor();
 }
@@ -88,23 +97,27 @@ DenseTensor DenseTensor::alias() const {
     return out;
   }
   if (nbytes() <= cow_alias::limit()) return clone();
-  if (rank.is_dry()) return {meta_, Storage::allocate(0, place())};
-  raw_data();
+  settle_source(*this);
   DenseTensor shared = alias_part(meta_, 0);
   return shared.defined() ? shared : clone();
 }
 
 DenseTensor DenseTensor::fixed() const {
-  if (!initialized() && !storage_->source()) return *this;
+  if (!computed_here() && !storage_->source()) return *this;
+  const MemoryUseScope use(MemoryUse::kMessages);
   if (nbytes() <= cow_alias::limit()) return clone();
-  raw_data();
+  settle_source(*this);
   auto shared = storage_->make_alias_at_fixed_address(byte_offset_, nbytes());
   return shared ? DenseTensor(meta_, std::move(shared)) : clone();
 }
 
 DenseTensor DenseTensor::clone() const {
   DenseTensor out = empty(meta_, place());
-  if (out.initialized()) copy_array(*this, out);
+  if (out.initialized()) {
+    copy_array(*this, out);
+  } else if (RankContext::current().recorder() == nullptr) {
+    settle_source(*this);
+  }
   return out;
 }
 

@@ -69,7 +69,7 @@ class CountedCommunicator final : public Communicator {
   std::unique_ptr<Messages> new_messages() override {
     return std::make_unique<CountedMessages>(inner_.new_messages(), counts_);
   }
-  std::byte* scratch(size_t bytes) override { return inner_.scratch(bytes); }
+  DeviceMemory scratch(size_t bytes) override { return inner_.scratch(bytes); }
   int64_t slice_bytes() const override { return inner_.slice_bytes(); }
 
  private:

@@ -25,7 +25,7 @@ THREADS = {
     r"phi::\(anonymous namespace\)::innermost_journal\(\)::scope": "who notes what the thread overwrites",
     r"phi::DecisionCache::current\(\)::\w+": "decisions of this rank",
     r"phi::distributed::(plan_reshard|schedule_of|AttrTable::find_or_add)\(.*::\w+": "what was found before",
-    r"phi::distributed::Communicator::scratch\(.*\)::buffer": "memory for one call",
+    r"phi::MemoryUseScope::current_": "what the thread allocates for",
     r"phi::detail::.*(gemm_half|gemm_widened|multiply_columns|left_workspace).*": "memory for one product",
     r"phi::\(anonymous namespace\)::kept_blocks_of<.*>\(.*\)::kept": "tables of the thread's last Fourier transforms",
     r"phi::\(anonymous namespace\)::current_guard": "the file that the thread is reading",
@@ -46,6 +46,8 @@ SHARED = {
     r"phi::distributed::AttrTable::find_or_add\(.*\)::table": "placements; equal ones are one",
     r"phi::\(anonymous namespace\)::next_id\(\)::blocks": "numbers of storages",
     r"phi::\(anonymous namespace\)::Owners::all\(\)::instance": "who has the bytes of borrowed storages; found by storage",
+    r"phi::MemoryLedger::count_": "whether any account has a ledger",
+    r"phi::\(anonymous namespace\)::LedgerTable::get\(\)::instance": "ledgers of ranks; found by account",
     r"phi::distributed::\(anonymous namespace\)::(next_communicator_id|kOthers|joined_job\(\)::instance)":
         "the process's place in its job",
     r"phi::\(anonymous namespace\)::(calls|loaded|compat_names)\(\)::instance":

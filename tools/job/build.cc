@@ -10,6 +10,7 @@
 #include "api/nn/layout/shard.h"
 #include "api/nn/models/described_model.h"
 #include "api/nn/models/model_checkpoint.h"
+#include "phi/core/storage/memory_ledger.h"
 #include "tools/job/job_changes.h"
 
 namespace phi::job {
@@ -22,6 +23,7 @@ constexpr int64_t kBytes = 256;  // only ids of bytes are text
 std::unique_ptr<nn::Sequential> build_model(const JobConfig& config,
                                             const distributed::ProcessMesh& mesh,
                                             const distributed::checkpoint::Checkpoint* weights) {
+  const MemoryUseScope use(MemoryUse::kWeights);
   const nn::models::ModelKind& kind = config.model.row();
   auto model = kind.make(config.model.values);
   model->initialise(static_cast<uint64_t>(config.model.seed), config.run.dtype);
@@ -86,6 +88,7 @@ std::vector<int64_t> prompt_of(const JobConfig& config) {
 
 std::vector<training::Batch> batches_of(const JobConfig& config, const data::SampleData& data,
                                         int64_t number) {
+  const MemoryUseScope use(MemoryUse::kData);
   const RunConfig& run = config.run;
   std::vector<training::Batch> batches;
   for (int64_t i = 0; i < run.micro_batches; ++i) {

@@ -46,6 +46,7 @@ JobReport Job::run() {
     connect_ranks(config_);
     limit_rank(program_memory(config_.memory));
   }
+  limit_device();
   const auto model = build_model(config_, mesh_, setup_.weights ? &*setup_.weights : nullptr);
   const MemoryAccount& memory = *world_.rank_context().memory();
   const int64_t parameter_peak = (setup_.dry ? memory.planned() : memory_stats(Tier::kDevice)).peak;
@@ -62,11 +63,19 @@ JobReport Job::run() {
   if (report.stopped_by == 0) save(*model);
   const RankReport own = rank_report(*model, parameter_peak, states);
   trace_.stop();  // so that it covers the same span as the report's counters
+  if (ledger_) report.held_at_peak = gather_holders(ledger_->at_peak());
   report.ranks = setup_.dry ? std::vector{own} : gather_ranks(world_, own);
   const JobTrace::Written traced = trace_.write();
   if (is_reporter()) std::cout << traced.line;
   note_fault(traced.fault);
   return report;
+}
+
+// A limited rank names what holds the memory when an allocation fails.
+void Job::limit_device() {
+  MemoryAccount& memory = *world_.rank_context().memory();
+  if (setup_.device_limit) memory.set_device_limit(*setup_.device_limit);
+  if (setup_.dry || setup_.device_limit) ledger_.emplace(memory);
 }
 
 // Called before the first step, so that a bad folder is not found only after the last.

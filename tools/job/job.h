@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "api/training/progress.h"
 #include "distributed/mesh/process_mesh.h"
 #include "distributed/supervise/status_file.h"
+#include "phi/core/storage/memory_ledger.h"
 #include "tools/job/output/job_trace.h"
 #include "tools/job/output/report.h"
 #include "tools/job/setup.h"
@@ -43,6 +45,7 @@ class Job {
  private:
   void begin_step(int64_t step);
   void note_fault(const std::string& fault);
+  void limit_device();
   /// Returns the bytes of the model's states.
   training::StateBytes run_steps(nn::Sequential& model, JobReport* report);
   void run_training_loop(training::Trainer& trainer, training::Checkpointer* checkpoints,
@@ -69,6 +72,7 @@ class Job {
   distributed::World& world_;
   JobTrace trace_;
   distributed::supervise::StatusFile status_;
+  std::optional<MemoryLedger> ledger_;  // of a dry run, or under --device_limit
   SwapReport swapping_;
   int64_t program_steps_ = 0;
   int64_t program_arena_bytes_ = 0;

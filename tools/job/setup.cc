@@ -20,6 +20,7 @@
 #include "tools/job/build.h"
 #include "tools/job/config/job_paths.h"
 #include "tools/job/config/keys/job_keys.h"
+#include "tools/job/device_limit.h"
 #include "tools/job/explained_step.h"
 #include "tools/job/fingerprint.h"
 #include "tools/job/open_data.h"
@@ -129,6 +130,17 @@ void check_disk(const JobConfig& config) {
   }
 }
 
+// The limit of this rank, in every mode of a real run.
+void set_device_limit(Setup* setup) {
+  setup->device_limit = device_limit_of(distributed::rank(), distributed::world_size());
+  if (setup->device_limit && setup->config.memory.is_limited()) {
+    throw cli::UsageError(
+        fmt::format("--device_limit and memory.device of {} both limit the device; drop one. With "
+                    "memory.device the job swaps what does not fit.",
+                    setup->config.file));
+  }
+}
+
 void check_traced_steps(const Setup& setup) {
   if (FLAGS_trace_steps.empty()) return;
   const JobConfig& config = setup.config;
@@ -181,7 +193,10 @@ Setup prepare(JobConfig config, bool predicts) {
   }
   setup.weights = open_weights(setup.config);
   check_traced_steps(setup);
-  if (!setup.dry) check_disk(setup.config);
+  if (!setup.dry) {
+    check_disk(setup.config);
+    set_device_limit(&setup);
+  }
   if (distributed::rank() == 0) {
     if (predicts && !FLAGS_machine.empty()) {
       setup.predicted =

@@ -31,6 +31,7 @@ struct Setup {
   std::string note;
   TracedSteps traced_steps;
   std::optional<DryRun> dry;
+  std::optional<int64_t> device_limit;  // bytes of this rank, --device_limit
   Injections injections;
   std::optional<simulation::Prediction> predicted;  // with --machine, on rank 0
   std::optional<ProgressSink> progress;             // shown on rank 0, even if the job is quiet

@@ -6,6 +6,7 @@
 
 #include "api/call/write_journal.h"
 #include "phi/common/errors.h"
+#include "phi/core/rank_context.h"
 
 namespace phi {
 
@@ -25,6 +26,15 @@ void bind_unplanned(ProgramState& program, ir::RecordedStep& step) {
     array = DenseTensor(array.meta(), buffer.storage, use.offset);
     buffer.patches.push_back({&array, use.offset});
   });
+}
+
+// Brings a deferred input here.
+void materialise(const DenseTensor& array) {
+  if (!RankContext::current().is_dry()) {
+    array.raw_data();
+  } else if (array.storage()->source()) {
+    array.storage()->materialise();
+  }
 }
 
 std::string describe(const Port& port) {
@@ -100,7 +110,7 @@ void bind_inputs(ProgramState& program, const TensorList& inputs) {
     check_input(ports[i], inputs[i], i);
     if (ports[i].buffer == ir::kNoBuffer) continue;
     const DenseTensor& array = array_of(inputs[i]);
-    array.raw_data();  // materialises a deferred input
+    materialise(array);
     program.at(ports[i].buffer).bind(array.storage(), array.byte_offset());
   }
 }

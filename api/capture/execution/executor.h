@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "api/capture/execution/program_arena.h"
 #include "api/capture/execution/program_replay.h"
@@ -16,8 +17,8 @@ namespace phi {
 
 class Executor {
  public:
-  /// Takes over the recording's steps. Errors: ResourceExhausted if they cannot run within the
-  /// limits.
+  /// Takes over the recording's steps and plans them. The first run allocates the arena. Errors:
+  /// ResourceExhausted if the steps cannot run within the limits.
   Executor(std::shared_ptr<ir::Recording> recording, const ProgramMemory& memory);
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
@@ -25,17 +26,20 @@ class Executor {
   TensorList run(const TensorList& inputs);
   /// Sets whether steps may be launched as graphs that the device has captured (default: true).
   void set_replays(bool replays) { replays_ = replays; }
-  const memory::SwapPlan& plan() const { return arena_.plan(); }
-  memory::SwapEngineStats stats() const { return arena_.engine()->stats(); }
+  const memory::SwapPlan& plan() const { return arena_ ? arena_->plan() : plan_; }
+  memory::SwapEngineStats stats() const;
 
  private:
+  void allocate();
   bool may_replay() const;
   void take_externals();
   void make_outputs(bool replays);
   void run_all(const RunLaunch& run, bool replays);
 
   ProgramState program_;
-  ProgramArena arena_;
+  const ProgramMemory memory_;
+  memory::SwapPlan plan_;                  // until the arena is allocated
+  std::optional<ProgramArena> arena_;      // from the first run on
   std::unique_ptr<ProgramReplay> replay_;  // null: steps run one by one
   bool replays_ = true;
   bool has_run_ = false;

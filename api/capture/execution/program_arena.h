@@ -12,16 +12,17 @@ namespace phi {
 
 class ProgramArena {
  public:
-  /// `num_steps`: the program's number of steps. Errors: ResourceExhausted if the rank's limit has
-  /// no room for the arena; those of SwapEngine.
+  /// `num_steps`: the program's number of steps. In a dry run the arena is only counted, and has no
+  /// engine. Errors: ResourceExhausted if the rank's limit has no room for the arena; those of
+  /// SwapEngine.
   ProgramArena(memory::SwapPlan plan, const ProgramMemory& memory, size_t num_steps);
   ~ProgramArena();
   ProgramArena(const ProgramArena&) = delete;
   ProgramArena& operator=(const ProgramArena&) = delete;
 
-  const memory::SwapPlan& plan() const { return engine_->plan(); }
-  const Place& place() const { return engine_->place(); }
-  /// Shared with swapped-out tensors, which may outlive the program.
+  const memory::SwapPlan& plan() const { return engine_ ? engine_->plan() : planned_; }
+  const Place& place() const { return storage_->place(); }
+  /// Shared with swapped-out tensors, which may outlive the program. Null in a dry run.
   const std::shared_ptr<memory::SwapEngine>& engine() const { return engine_; }
   const IntrusivePtr<Storage>& storage() const { return storage_; }
   /// Whether a step may have other addresses in each of its launches, because the plan repeats
@@ -29,10 +30,13 @@ class ProgramArena {
   bool binds_each_launch() const { return binds_each_launch_; }
 
  private:
+  void allocate(memory::SwapPlan plan, const ProgramMemory& memory);
+
   bool binds_each_launch_;
+  memory::SwapPlan planned_;  // of a dry run
   std::shared_ptr<memory::SwapEngine> engine_;
   IntrusivePtr<Storage> storage_;
-  IntrusivePtr<MemoryAccount> charged_;
+  IntrusivePtr<MemoryAccount> charged_;  // null in a dry run
 };
 
 }  // namespace phi

@@ -75,14 +75,16 @@ void run_steps(ProgramState& program, const ProgramArena& arena,
 }
 
 void run_in_order(ProgramState& program, const ProgramArena& arena, const RunLaunch& run) {
-  memory::SwapEngine& engine = *arena.engine();
-  for (int32_t launch = 0; launch < engine.num_launches(); ++launch) {
+  memory::SwapEngine* const engine = arena.engine().get();  // null in a dry run
+  const auto launches = static_cast<int32_t>(arena.plan().launches.size());
+  for (int32_t launch = 0; launch < launches; ++launch) {
     if (arena.binds_each_launch()) {
-      bind_launch(program, arena, program.steps[static_cast<size_t>(engine.step(launch))], launch);
+      const int32_t step = arena.plan().launches[static_cast<size_t>(launch)].step;
+      bind_launch(program, arena, program.steps[static_cast<size_t>(step)], launch);
     }
-    engine.before_launch(launch);
+    if (engine) engine->before_launch(launch);
     run(launch);
-    engine.after_launch(launch);
+    if (engine) engine->after_launch(launch);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "distributed/api.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
+#include "phi/core/storage/memory_ledger.h"
 
 namespace phi::nn {
 namespace {
@@ -136,6 +137,7 @@ Tensor Sequential::run_repeated(LinkRange links, Tensor x) const {
 
 Tensor Sequential::run_link(size_t i, const Tensor& x, bool repeated) const {
   Layer& link = *links_[i];
+  const MemoryUseScope use(MemoryUse::kActivations, static_cast<int>(i));
   try {
     const bool again = repeated && recompute() == Recompute::kFull && !forward_context().cache;
     return again ? recomputed(link, x) : link(x);

@@ -137,14 +137,11 @@ class NcclCommunicator final : public Communicator {
   std::unique_ptr<LaunchGraph> record(Group& who, const std::function<void()>& body) override {
     watchdog_.check();
     drain();
-    // A graph needs scratch memory that no later call reuses.
-    DedicatedScratch scratch(*this);
     CommandQueue::Capture capture(queue_);
     std::unique_ptr<LaunchGraph> written = device_.capture([&] {
       body();
       drain();
       capture.join();
-      scratch.end();
     });
     PHI_CHECK(written,
               errors::PreconditionNotMet(
@@ -165,15 +162,6 @@ class NcclCommunicator final : public Communicator {
     return std::make_unique<NcclMessages>(*this);
   }
 
-  // Earlier scratch memory is freed in compute-stream order.
-  std::byte* scratch(size_t bytes) override {
-    if (scratch_bytes_ < bytes) {
-      scratch_ = DeviceMemory();
-      scratch_ = DeviceMemory(device_, bytes);
-      scratch_bytes_ = bytes;
-    }
-    return scratch_.data();
-  }
   int64_t slice_bytes() const override { return kSliceBytes; }
 
   bool make_progress() override {
@@ -233,29 +221,6 @@ class NcclCommunicator final : public Communicator {
     std::unique_ptr<Messages> empty_;  // the empty messages
   };
 
-  class DedicatedScratch {
-   public:
-    explicit DedicatedScratch(NcclCommunicator& gpus) : gpus_(gpus) { exchange(); }
-    ~DedicatedScratch() { exchange(); }
-    DedicatedScratch(const DedicatedScratch&) = delete;
-    DedicatedScratch& operator=(const DedicatedScratch&) = delete;
-    /// Drops the scratch memory: no later work on the stream uses it.
-    void end() {
-      gpus_.scratch_ = DeviceMemory();
-      gpus_.scratch_bytes_ = 0;
-    }
-
-   private:
-    void exchange() {
-      std::swap(gpus_.scratch_, outer_);
-      std::swap(gpus_.scratch_bytes_, bytes_);
-    }
-
-    NcclCommunicator& gpus_;
-    DeviceMemory outer_;
-    size_t bytes_ = 0;
-  };
-
   Communicator& host() { return world().communicator(); }
 
   gpu::GpuDevice& device_;
@@ -263,8 +228,6 @@ class NcclCommunicator final : public Communicator {
   NcclComms comms_;
   CommandQueue queue_;
   NcclGroup::SharedState shared_;
-  DeviceMemory scratch_;
-  size_t scratch_bytes_ = 0;
   CapturedGraphs captured_graphs_;
   uint64_t launches_ = 0;
   NcclWatchdog watchdog_;  // last member: uses the others

@@ -2,6 +2,7 @@
 #include "phi/core/device/host_array.h"
 
 #include "phi/core/box_copy.h"
+#include "phi/core/rank_context.h"
 
 namespace phi {
 
@@ -18,6 +19,11 @@ void ArrayAt::copy_back() {
 
 void copy_array(const DenseTensor& from, DenseTensor& to) {
   if (from.nbytes() == 0) return;
+  if (RankContext::current().is_dry()) {
+    to.storage()->before_write();
+    if (from.storage()->source()) from.storage()->materialise();
+    return;
+  }
   // Before `from` is read: `from` may be a copy-on-write alias of `to`, whose address changes here.
   auto* const written = static_cast<std::byte*>(to.mutable_raw_data());
   copy_bytes(written, to.place(), static_cast<const std::byte*>(from.raw_data()), from.place(),

@@ -70,7 +70,8 @@ class DeviceMemory {
   IntrusivePtr<Storage> storage_;
 };
 
-/// Copies the bytes of `from` to `to`, which has the same size, between any two devices.
+/// Copies the bytes of `from` to `to`, which has the same size, between any two devices. In a dry
+/// run nothing is copied.
 void copy_array(const DenseTensor& from, DenseTensor& to);
 /// Copies `region` from `from`, which holds `from_box`, to `to`, which holds `to_box`. Both arrays
 /// are on one place.

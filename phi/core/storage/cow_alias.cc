@@ -14,6 +14,7 @@
 #include "phi/common/process/yield_point.h"
 #include "phi/core/device/device.h"
 #include "phi/core/rank_context.h"
+#include "phi/core/storage/memory_ledger.h"
 #include "phi/core/storage/spin_lock_guard.h"
 #include "phi/core/storage/storage.h"
 
@@ -37,6 +38,7 @@ struct Storage::AliasLink {
   bool is_linked = false;  // the bytes are the owner's
 
   void detach();
+  void detach_planned();
 };
 
 Storage::AliasLink* Storage::own_link() const {
@@ -67,10 +69,24 @@ void Storage::unlink(AliasLink& alias) {
   }
 }
 
+// Of a dry run: gives the alias planned bytes of its own, or those of its owner.
+void Storage::AliasLink::detach_planned() {
+  owner->unlink(*this);
+  if (owner->use_count() == 1 && owner->nbytes_ == alias.nbytes_) {
+    owner->planned_.store(false, std::memory_order_relaxed);
+    MemoryLedger::moved(*owner->account_, owner.get(), &alias);
+  } else {
+    alias.account_->plan(static_cast<int64_t>(alias.nbytes_));
+    MemoryLedger::added(*alias.account_, &alias, static_cast<int64_t>(alias.nbytes_));
+  }
+  alias.borrowed_.store(false, std::memory_order_relaxed);
+}
+
 // Publishes the new address after the bytes are copied, because other threads may read the alias
 // meanwhile. If this alias is the last reference to an owner of its size, it takes over the
 // owner's bytes without a copy.
 void Storage::AliasLink::detach() {
+  if (alias.is_planned()) return detach_planned();
   if (owner->use_count() == 1 && owner->nbytes_ == alias.nbytes_ && !owner->guest_) {
     owner->unlink(*this);
     alias.take_bytes(*owner);
@@ -97,8 +113,13 @@ bool Storage::fix_address() {
     alias->owner = keeper;
   }
   auto* const own = new AliasLink{.owner = keeper, .alias = *this};
-  keeper->data_.store(data(), std::memory_order_relaxed);
-  keeper->state_.store(StorageState::kResident, std::memory_order_release);
+  MemoryLedger::moved(*account_, this, keeper.get());
+  if (is_planned()) {
+    keeper->planned_.store(true, std::memory_order_relaxed);
+  } else {
+    keeper->data_.store(data(), std::memory_order_relaxed);
+    keeper->state_.store(StorageState::kResident, std::memory_order_release);
+  }
   borrowed_.store(true, std::memory_order_relaxed);
   alias_links_.store(own, std::memory_order_release);
   keeper->link(*own);
@@ -107,13 +128,15 @@ bool Storage::fix_address() {
 
 IntrusivePtr<Storage> Storage::make_alias(size_t offset, size_t nbytes, bool keeps_address) {
   const RankContext& rank = RankContext::current();
-  if (rank.is_dry() || !has_bytes() || !was_made_under(*rank.memory())) return nullptr;
+  const bool is_here = rank.is_dry() ? is_planned() && rank.recorder() == nullptr : has_bytes();
+  if (!is_here || !was_made_under(*rank.memory())) return nullptr;
   if (nbytes == 0) return allocate(0, place_);
   IntrusivePtr<Storage> alias(make(StorageState::kPlaceholder, nbytes, place_, 0));
   yield_point("storage.make_alias.unlocked");
   const SpinLockGuard held(account_->alias_lock());
   // Before fix_address, which a refusal would not undo.
-  if (reinterpret_cast<uintptr_t>(data() + offset) % cow_alias::alignment() != 0) return nullptr;
+  const auto address = reinterpret_cast<uintptr_t>(data()) + offset;
+  if (address % cow_alias::alignment() != 0) return nullptr;
   if (exposed_.load(std::memory_order_relaxed) || (keeps_address && !fix_address())) return nullptr;
   const AliasLink* const own = own_link();
   Storage& owner = own != nullptr && own->is_linked ? *own->owner : *this;
@@ -123,10 +146,15 @@ IntrusivePtr<Storage> Storage::make_alias(size_t offset, size_t nbytes, bool kee
   if (keeps || owner.inline_bytes_ || !owner.owns_bytes()) return nullptr;
   if (owner.exposed_.load(std::memory_order_relaxed)) return nullptr;
   auto* const link = new AliasLink{.owner = &owner, .alias = *alias};
-  alias->data_.store(data() + offset, std::memory_order_relaxed);
   alias->borrowed_.store(true, std::memory_order_relaxed);
   alias->alias_links_.store(link, std::memory_order_relaxed);
-  alias->state_.store(StorageState::kResident, std::memory_order_release);
+  if (is_planned()) {
+    alias->absence_ = absence_;
+    alias->planned_.store(true, std::memory_order_release);
+  } else {
+    alias->data_.store(data() + offset, std::memory_order_relaxed);
+    alias->state_.store(StorageState::kResident, std::memory_order_release);
+  }
   owner.link(*link);
   return alias;
 }
@@ -161,12 +189,15 @@ bool Storage::leave_owner() {
   if (!own || !own->is_linked) return false;
   own->owner->unlink(*own);
   data_.store(nullptr, std::memory_order_relaxed);
+  planned_.store(false, std::memory_order_relaxed);
   borrowed_.store(false, std::memory_order_relaxed);
   return true;
 }
 
 void Storage::settle() {
-  if (RankContext::current().is_dry()) return;  // nothing is written
+  // A capture writes nothing, and a dry run only plans to write to what it has planned.
+  const RankContext& rank = RankContext::current();
+  if (rank.is_dry() && (rank.recorder() != nullptr || !is_planned())) return;
   yield_point("storage.settle.unlocked");
   std::unique_ptr<AliasLink> own;
   const SpinLockGuard held(account_->alias_lock());

@@ -14,6 +14,7 @@
 #include "phi/core/device/host_array.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/storage/cow_alias.h"
+#include "phi/core/storage/memory_ledger.h"
 #include "phi/core/storage/spin_lock_guard.h"
 #include "phi/core/storage/storage_from_blob.h"
 #include "phi/core/storage/storage_order.h"
@@ -51,13 +52,21 @@ void check_allocated(const std::byte* memory, size_t nbytes, const Place& place)
           place.to_string(), memory_stats(place).current, Device::of(place).describe_memory()));
 }
 
+// ": weights 4096, messages 128"
+std::string held_text(const MemoryAccount& account) {
+  const std::string holders = MemoryLedger::describe(account);
+  return holders.empty() ? "" : ": " + holders;
+}
+
 void check_room(const MemoryAccount& account, size_t nbytes, const Place& place) {
   PHI_CHECK(account.has_room(place.kind, static_cast<int64_t>(nbytes)),
             errors::ResourceExhausted(
-                "{} bytes do not fit on the device: it is limited to {} bytes, and tensors of this "
-                "rank occupy {}. Raise the limit (memory.device of a job), or let a captured "
-                "program swap out what it does not need yet.",
-                nbytes, account.device_limit(), memory_stats(place).current));
+                "{} bytes{} do not fit on the device: it is limited to {} bytes, and tensors of "
+                "rank {} occupy {}{}. Raise the limit (memory.device of a job, or --device_limit), "
+                "or let a captured program swap out what it does not need yet.",
+                nbytes, OpScope::current() ? fmt::format(" of {}", OpScope::current()) : "",
+                account.device_limit(), RankContext::current().rank(), memory_stats(place).current,
+                held_text(account)));
 }
 
 // Owners of the bytes of borrowed storages (storage_from_blob). A table, because few storages have
@@ -121,6 +130,8 @@ IntrusivePtr<Storage> Storage::allocate(size_t nbytes, const Place& place) {
   const Device& device = Device::of(place);
   if (RankContext::current().is_dry()) [[unlikely]] {
     Storage* storage = make(StorageState::kPlaceholder, nbytes, place, 0);
+    // As in a real run, a small storage is no owner of aliases.
+    storage->inline_bytes_ = nbytes <= cow_alias::limit() && (device.is_host() || nbytes == 0);
     storage->plan();
     return storage;
   }
@@ -134,6 +145,7 @@ IntrusivePtr<Storage> Storage::allocate(size_t nbytes, const Place& place) {
                            std::memory_order_relaxed);
     }
     storage->account_->add(place.kind, static_cast<int64_t>(nbytes));
+    MemoryLedger::added(*storage->account_, storage, static_cast<int64_t>(nbytes));
     return storage;
   }
   return allocate_separately(nbytes, place);
@@ -153,6 +165,7 @@ IntrusivePtr<Storage> Storage::allocate_separately(size_t nbytes, const Place& p
   yield_point("storage.allocate.uncounted");
   storage->state_.store(StorageState::kResident, std::memory_order_relaxed);
   storage->account_->add(place.kind, static_cast<int64_t>(nbytes));
+  MemoryLedger::added(*storage->account_, storage.get(), static_cast<int64_t>(nbytes));
   return storage;
 }
 
@@ -215,7 +228,11 @@ void Storage::swap_out(std::shared_ptr<const Source> source) {
 }
 
 void Storage::plan() {
-  if (is_planned()) return;
+  const auto& current = RankContext::current().memory();
+  if (is_planned()) {
+    if (&charged() == current.get()) return;
+    end_plan();  // of the capture that made it
+  }
   absence_ = {.op = OpScope::current(),
               .reason = "a dry run computes no values",
               .remedy = "Run the job on real processes to get its values."};
@@ -223,13 +240,19 @@ void Storage::plan() {
     absence_.reason = "a program is being captured, and no values are computed";
     absence_.remedy = "Return it from the captured function, and read the result of running it.";
   }
-  account_->plan(static_cast<int64_t>(nbytes_));
+  // As the bytes of a real run are charged to the rank that brings them here.
+  guest_ = current != account_ ? current : nullptr;
+  charged().plan(static_cast<int64_t>(nbytes_));
+  MemoryLedger::added(charged(), this, static_cast<int64_t>(nbytes_));
   planned_.store(true, std::memory_order_release);
 }
 
 void Storage::end_plan() {
-  if (planned_.exchange(false, std::memory_order_acq_rel))
-    account_->end_plan(static_cast<int64_t>(nbytes_));
+  if (!planned_.exchange(false, std::memory_order_acq_rel)) return;
+  if (!owns_bytes()) return;
+  charged().end_plan(static_cast<int64_t>(nbytes_));
+  MemoryLedger::removed(charged(), this);
+  guest_ = nullptr;
 }
 
 void Storage::materialise() {
@@ -255,8 +278,11 @@ void Storage::materialise() {
   DenseTensor whole(source_->meta(), fresh);
   bring_box(*source_, Box::whole(whole.dims()), &whole);
   yield_point("storage.materialise.read");
+  const IntrusivePtr<MemoryAccount> planned_under = guest_ ? guest_ : account_;
   take_bytes(*fresh);
-  end_plan();
+  if (planned_.exchange(false, std::memory_order_acq_rel)) {
+    planned_under->end_plan(static_cast<int64_t>(nbytes_));
+  }
   yield_point("storage.materialise.published");
   source_ = nullptr;
 }
@@ -265,7 +291,8 @@ void Storage::take_bytes(Storage& other) {
   std::byte* const bytes = other.data_.exchange(nullptr, std::memory_order_relaxed);
   data_.store(bytes, std::memory_order_release);
   other.state_.store(StorageState::kPlaceholder, std::memory_order_relaxed);
-  if (other.account_ != account_) guest_ = other.account_;
+  guest_ = other.account_ != account_ ? other.account_ : nullptr;
+  MemoryLedger::moved(*other.account_, &other, this);
   yield_point("storage.take_bytes.unpublished");
   state_.store(StorageState::kResident, std::memory_order_release);
 }
@@ -273,6 +300,7 @@ void Storage::take_bytes(Storage& other) {
 void Storage::give_back_bytes() {
   if (!owns_bytes()) return;
   charged().remove(place_.kind, static_cast<int64_t>(nbytes_));
+  MemoryLedger::removed(charged(), this);
   yield_point("storage.give_back.uncounted");
   if (!inline_bytes_) {
     std::byte* const bytes = data_.exchange(nullptr, std::memory_order_relaxed);
@@ -287,7 +315,8 @@ void Storage::destroy(Storage* storage) {
   const auto owner = !storage->owns_bytes() ? Owners::all().take(storage) : nullptr;
   if (storage->has_bytes() && !was_alias) storage->give_back_bytes();
   storage->end_plan();
-  const size_t block = kHeader<Storage> + (storage->inline_bytes_ ? storage->nbytes_ : 0);
+  const bool has_inline_bytes = storage->inline_bytes_ && storage->has_bytes();
+  const size_t block = kHeader<Storage> + (has_inline_bytes ? storage->nbytes_ : 0);
   // Keeps the account alive: this may be its last storage, and it must still free the block.
   const IntrusivePtr<MemoryAccount> account = std::move(storage->account_);
   storage->~Storage();

@@ -136,7 +136,9 @@ class Storage : public RefCounted<Storage> {
   /// - another rank's thread made this storage, so that rank's account guards its aliases;
   /// - this storage is an alias that copied its bytes in keep_bytes;
   /// - the range does not have the alignment of allocated bytes;
-  /// - this is a dry run, which writes nothing.
+  /// - a program is being captured.
+  ///
+  /// In a dry run an alias of planned bytes is planned too, and counts its bytes once it owns them.
   IntrusivePtr<Storage> make_alias(size_t offset, size_t nbytes) {
     return make_alias(offset, nbytes, /*keeps_address=*/false);
   }

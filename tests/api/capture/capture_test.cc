@@ -196,8 +196,37 @@ TEST(Capture, TensorsThatEndMakeRoomInTheArena) {
   };
   const Tensor x = weights({64, 64}, 1);
   const Program program = capture(f, {x});
+  const int64_t before = memory_stats(CPUPlace()).current;
   EXPECT_EQ(program.arena_bytes(), 2 * 64 * 64 * 4);
+  EXPECT_EQ(memory_stats(CPUPlace()).current, before) << "the first run allocates the arena";
   EXPECT_EQ(bytes_of(program.run({x})[0]), bytes_of(f({x})[0]));
+}
+
+// Most bytes of a captured training step of two runs, with deferred weights and a constant.
+int64_t peak_of_runs() {
+  const RankContext& rank = RankContext::current();
+  const Tensor up = deferred_gaussian({16, 3000}, 0.0f, 1.0f, 1);
+  const auto f = [&](const TensorList& in) {
+    const Tensor h = gelu(matmul(in[0], up));
+    return TensorList{mean(square(add(h, deferred_full({3000}, 2.0))), {}, false)};
+  };
+  const Tensor x = deferred_full({4, 16}, 1.0);
+  const Program program = capture(f, {x});
+  program.run({x});
+  program.run({x});
+  return rank.is_dry() ? rank.memory()->planned().peak : memory_stats(CPUPlace()).peak;
+}
+
+TEST(Capture, ADryRankHoldsWhatARealOneHolds) {
+  std::vector<int64_t> peaks;
+  for (const auto execution : {Execution::kReal, Execution::kDry}) {
+    RankContext context(0, 1, execution);
+    const RankContext::Scope scope(context);
+    peaks.push_back(peak_of_runs());
+    EXPECT_EQ(context.counters().ops_launched, 2 * 5);
+  }
+  EXPECT_EQ(peaks[0], peaks[1]);
+  EXPECT_GT(peaks[0], 2 * 4 * 3000 * 4);
 }
 
 TEST(Capture, ConstantsAreMadeOnce) {

@@ -189,8 +189,6 @@ class Trace(unittest.TestCase):
         plain, _ = self.folder.report(2, text, "--mesh=pp=2")
         _, _, traced = self.traced(2, text, "--mesh=pp=2")
         self.assertEqual(traced["losses"], plain["losses"])
-        for rank in plain["ranks"] + traced["ranks"]:
-            del rank["peak_tensor_bytes"]  # depends on when messages arrive
         self.assertEqual(traced["ranks"], plain["ranks"])
 
     def test_a_rank_that_fails_leaves_what_it_has(self):

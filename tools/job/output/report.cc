@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "api/explain/all_ranks.h"
 #include "tools/job/output/atomic_file.h"
 
 namespace phi::job {
@@ -63,6 +64,7 @@ nlohmann::ordered_json rank_json(const RankReport& rank, bool dry_run) {
                                  {"bytes_sent", rank.bytes_sent},
                                  {"bytes_received", rank.bytes_received},
                                  {"peak_tensor_bytes", rank.peak_tensor_bytes},
+                                 {"reserved_bytes", rank.reserved_bytes},
                                  {"parameter_bytes", rank.parameter_bytes},
                                  {"gradient_bytes", rank.gradient_bytes},
                                  {"optimizer_bytes", rank.optimizer_bytes},
@@ -133,10 +135,23 @@ RankReport this_rank(int64_t stage) {
   report.bytes_sent = counters.bytes_sent;
   report.bytes_received = counters.bytes_received;
   report.peak_tensor_bytes = memory_stats(Tier::kDevice).peak;
+  report.reserved_bytes = memory_stats(CPUPlace()).peak_reserved;
   report.planned_peak_bytes = context.memory()->planned().peak;
   report.traffic = counters.traffic;
   report.transfers = context.transfers();
   return report;
+}
+
+std::vector<MemoryHolders> gather_holders(const MemoryHolders& own) {
+  std::vector<MemoryHolders> all;
+  for (const std::string& text : gathered_texts(simulation::to_json(own).dump())) {
+    MemoryHolders& holders = all.emplace_back();
+    const auto json = nlohmann::ordered_json::parse(text);
+    for (const auto& [name, bytes] : json.items()) {
+      holders.push_back({name, bytes.get<int64_t>()});
+    }
+  }
+  return all;
 }
 
 std::vector<RankReport> gather_ranks(distributed::World& world, const RankReport& own) {
@@ -147,8 +162,10 @@ std::vector<RankReport> gather_ranks(distributed::World& world, const RankReport
 
 std::string to_json(const JobReport& report) {
   nlohmann::ordered_json ranks = nlohmann::ordered_json::array();
-  for (const RankReport& rank : report.ranks) {
-    ranks.push_back(rank_json(rank, report.dry_run));
+  for (size_t i = 0; i < report.ranks.size(); ++i) {
+    ranks.push_back(rank_json(report.ranks[i], report.dry_run));
+    if (i >= report.held_at_peak.size()) continue;
+    ranks.back()["held_at_peak"] = simulation::to_json(report.held_at_peak[i]);
   }
   nlohmann::ordered_json json = {
       {"world_size", report.world_size},
@@ -199,6 +216,9 @@ std::string table(const JobReport& report) {
                        human_bytes(rank.peak_tensor_bytes));
   }
   if (report.dry_run) out += planned_line(report.ranks.front());
+  if (report.dry_run && !report.held_at_peak.empty()) {
+    out += fmt::format("at the peak: {}\n", simulation::to_string(report.held_at_peak.front()));
+  }
   if (report.predicted) out += predicted_line(report);
   return out;
 }

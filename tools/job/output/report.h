@@ -17,6 +17,7 @@
 #include "distributed/comm/world.h"
 #include "phi/common/readable_numbers.h"
 #include "phi/core/rank_context.h"
+#include "phi/core/storage/memory_ledger.h"
 
 namespace phi::job {
 
@@ -40,6 +41,7 @@ struct RankReport {
   int64_t bytes_sent = 0;
   int64_t bytes_received = 0;
   int64_t peak_tensor_bytes = 0;
+  int64_t reserved_bytes = 0;        // most bytes that its CPU cache had from the system
   int64_t parameter_bytes = 0;       // of this rank's shards
   int64_t optimizer_bytes = 0;       // of its optimizer states
   int64_t gradient_bytes = 0;        // of its gradients before the last update
@@ -74,6 +76,7 @@ struct JobReport {
   bool dry_run = false;  // nothing was computed: no losses, one rank
   int64_t world_size = 0;
   std::vector<RankReport> ranks;
+  std::vector<MemoryHolders> held_at_peak;          // of each rank; empty: not known
   std::optional<simulation::Prediction> predicted;  // with --machine
 };
 
@@ -83,6 +86,9 @@ RankReport this_rank(int64_t stage);
 /// Every rank's report, in order, on every rank. Collective over the world; its own messages are
 /// not counted.
 std::vector<RankReport> gather_ranks(distributed::World& world, const RankReport& own);
+
+/// What every rank holds at its peak. Collective over the job; in a dry run, this rank's alone.
+std::vector<MemoryHolders> gather_holders(const MemoryHolders& own);
 
 /// The report as one JSON object, ending with a newline.
 std::string to_json(const JobReport& report);

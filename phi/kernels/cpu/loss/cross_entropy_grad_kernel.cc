@@ -109,8 +109,8 @@ void CrossEntropyWithSoftmaxGradDry(const Context& ctx, const DenseTensor&,
                                     bool, int, int axis, DenseTensor*) {
   const ClassLayout layout = class_layout(softmax.dims(), axis);
   if (!soft_label || layout.rows() == 0) return;
-  if (!classes_sharded(ctx, ctx.input_box(1, softmax.dims()), layout.axis)) return;
-  combine_dry<compute_t<T>>(ctx, 1, layout, 1);
+  const bool sharded = classes_sharded(ctx, ctx.input_box(1, softmax.dims()), layout.axis);
+  combine_dry<compute_t<T>>(ctx, 1, layout, 1, sharded);
 }
 
 PHI_REGISTER_DRY_KERNEL(cross_entropy_with_softmax_grad, CrossEntropyWithSoftmaxGradDry, Floats);

@@ -117,8 +117,9 @@ void CrossEntropyWithSoftmaxDry(const Context& ctx, const DenseTensor& input, co
                                 DenseTensor*) {
   const ClassLayout layout = class_layout(input.dims(), axis);
   if (layout.rows() == 0) return;
-  if (!classes_sharded(ctx, ctx.input_box(0, input.dims()), layout.axis)) return;
-  combine_dry<compute_t<T>>(ctx, 0, layout, use_softmax ? 3 : 1);
+  const bool sharded = classes_sharded(ctx, ctx.input_box(0, input.dims()), layout.axis);
+  const int of_shares = sharded ? 3 : 0;
+  combine_dry<compute_t<T>>(ctx, 0, layout, use_softmax ? of_shares : 1, sharded);
 }
 
 PHI_REGISTER_DRY_KERNEL(cross_entropy_with_softmax, CrossEntropyWithSoftmaxDry, Floats);

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "phi/common/errors.h"
 #include "phi/core/dense_tensor.h"
 #include "phi/core/device/device_context.h"
+#include "phi/core/storage/memory_ledger.h"
 
 namespace phi {
 
@@ -52,8 +54,12 @@ template <typename C>
 class RowNumbers {
  public:
   RowNumbers(const KernelContext& ctx, int64_t rows)
-      : values_(DenseTensor::empty({{rows}, dtype_of<C>()}, ctx.place())),
-        data_(values_.template mutable_data<C>()) {}
+      : values_(allocate(ctx, rows)), data_(values_.template mutable_data<C>()) {}
+  /// Its array; in a dry run it is only counted.
+  static DenseTensor allocate(const KernelContext& ctx, int64_t rows) {
+    const MemoryUseScope use(MemoryUse::kWorkspace);
+    return DenseTensor::empty({{rows}, dtype_of<C>()}, ctx.place());
+  }
   C* data() { return data_; }
   C& operator[](int64_t r) { return data_[r]; }  // host memory only
   /// `input` is the number of the op's tensor whose tensor dim `axis` holds the classes.
@@ -66,12 +72,17 @@ class RowNumbers {
   C* data_;
 };
 
-/// Counts the messages of `times` combinations of one number per row, in a dry run.
+/// In a dry run: counts `times` RowNumbers that exist at once, and the messages that combine them
+/// if the classes are sharded.
 template <typename C>
-void combine_dry(const KernelContext& ctx, int input, const ClassLayout& layout, int times) {
-  DenseTensor values = DenseTensor::empty({{layout.rows()}, dtype_of<C>()}, ctx.place());
+void combine_dry(const KernelContext& ctx, int input, const ClassLayout& layout, int times,
+                 bool sharded) {
+  std::vector<DenseTensor> numbers;
   for (int i = 0; i < times; ++i) {
-    ctx.view()->combine_over(input, layout.axis, CombineKind::kSum, &values);
+    numbers.push_back(RowNumbers<C>::allocate(ctx, layout.rows()));
+  }
+  for (DenseTensor& values : numbers) {
+    if (sharded) ctx.view()->combine_over(input, layout.axis, CombineKind::kSum, &values);
   }
 }
 

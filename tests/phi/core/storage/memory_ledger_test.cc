@@ -1,0 +1,125 @@
+// A ledger names what an account's bytes are used for, in real runs and in dry ones.
+#include "phi/core/storage/memory_ledger.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "phi/core/dense_tensor.h"
+#include "phi/core/rank_context.h"
+
+namespace phi {
+namespace {
+
+DenseTensor bytes(int64_t n) { return DenseTensor::empty({{n}, DataType::UINT8}, CPUPlace()); }
+
+std::map<std::string, int64_t> as_map(const MemoryHolders& holders) {
+  std::map<std::string, int64_t> map;
+  for (const MemoryHolder& holder : holders) map[holder.name] = holder.bytes;
+  return map;
+}
+
+using Held = std::map<std::string, int64_t>;
+
+class Ledgers : public ::testing::TestWithParam<Execution> {
+ protected:
+  int64_t peak() const {
+    const MemoryAccount& account = *context_.memory();
+    return context_.is_dry() ? account.planned().peak : account.stats(DeviceKind::CPU).peak;
+  }
+  RankContext context_{0, 1, GetParam()};
+  RankContext::Scope scope_{context_};
+  MemoryLedger ledger_{*context_.memory()};
+};
+
+TEST_P(Ledgers, NameWhatIsHeldAtThePeak) {
+  const MemoryUseScope weights(MemoryUse::kWeights);
+  const DenseTensor kept = bytes(8000);
+  {
+    const MemoryUseScope layer(MemoryUse::kActivations, 3);
+    const DenseTensor out = bytes(5000);
+    const MemoryUseScope messages(MemoryUse::kMessages);
+    const DenseTensor packed = bytes(10);
+  }
+  EXPECT_EQ(as_map(ledger_.now()), (Held{{"weights", 8000}}));
+  const MemoryHolders most = ledger_.at_peak();
+  EXPECT_EQ(as_map(most),
+            (Held{{"weights", 8000}, {"activations of layer 3", 5000}, {"messages", 10}}));
+  EXPECT_EQ(most.front().name, "weights");
+  EXPECT_EQ(peak(), 13010);
+}
+
+TEST_P(Ledgers, FollowBytesToTheirAliases) {
+  const MemoryUseScope data(MemoryUse::kData);
+  DenseTensor x = bytes(6400);
+  const DenseTensor fixed = x.fixed();
+  EXPECT_EQ(as_map(ledger_.now()), (Held{{"data", 6400}}));
+  DenseTensor alias = x.alias();
+  EXPECT_EQ(as_map(ledger_.now()), (Held{{"data", 6400}}));
+  {
+    const MemoryUseScope workspace(MemoryUse::kWorkspace);
+    x.storage()->note_write();
+  }
+  EXPECT_EQ(as_map(ledger_.now()), (Held{{"data", 6400}, {"workspace", 6400}}));
+  x = {};
+  alias = {};
+  EXPECT_EQ(as_map(ledger_.now()), (Held{{"data", 6400}}));
+}
+
+TEST_P(Ledgers, CanBeToldOfAnotherUse) {
+  const DenseTensor x = bytes(100);
+  EXPECT_EQ(as_map(ledger_.now()), (Held{{"activations", 100}}));
+  MemoryLedger::assign(*context_.memory(), x.storage().get(), MemoryUse::kGradients);
+  EXPECT_EQ(as_map(ledger_.now()), (Held{{"gradients", 100}}));
+  EXPECT_EQ(MemoryLedger::describe(*context_.memory()), "gradients 100");
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, Ledgers, ::testing::Values(Execution::kReal, Execution::kDry),
+                         [](const auto& info) {
+                           return info.param == Execution::kDry ? "dry" : "real";
+                         });
+
+TEST(MemoryLedger, AnAccountWithoutOneIsNotDescribed) {
+  RankContext context;
+  EXPECT_EQ(MemoryLedger::describe(*context.memory()), "");
+}
+
+// What aliases hold in a dry run is what they hold in a real one.
+TEST(PlannedAliases, CountAsRealOnes) {
+  std::vector<std::vector<int64_t>> held;
+  for (const Execution execution : {Execution::kReal, Execution::kDry}) {
+    RankContext context(0, 1, execution);
+    const RankContext::Scope scope(context);
+    std::vector<int64_t>& counts = held.emplace_back();
+    const auto count = [&] {
+      const MemoryAccount& account = *context.memory();
+      counts.push_back(context.is_dry() ? account.planned().current
+                                        : account.stats(DeviceKind::CPU).current);
+    };
+    DenseTensor x = bytes(64000);
+    DenseTensor part = x.alias_part({{6400}, DataType::UINT8}, 640);
+    DenseTensor whole = x.alias();
+    count();
+    part.storage()->note_write();  // copies its part
+    count();
+    DenseTensor sent = whole.fixed();
+    DenseTensor small = bytes(100).alias();  // too small to share
+    count();
+    x.storage()->note_write();
+    count();
+    x = {};
+    whole = {};
+    count();
+    sent.storage()->note_write();
+    count();
+    sent = {};
+    part = {};
+    count();
+  }
+  EXPECT_EQ(held[0], held[1]);
+  EXPECT_EQ(held[0].back(), 100);
+}
+
+}  // namespace
+}  // namespace phi
