@@ -37,7 +37,7 @@ __all__ = ["Tensor", "__version__", "bfloat16", "bool_", "capture", "check_numbe
 __all__ += ops.__all__
 
 # Imported when they are first asked for: programs that train need neither.
-_LATER = ("spmd", "testing")
+_LATER = ("plan", "spmd", "testing")
 
 
 def __getattr__(name: str) -> Any:  # operators that are loaded, too

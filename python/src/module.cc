@@ -36,6 +36,7 @@ void bind_library(nanobind::module_& module) {
   auto capture = module.def_submodule("capture");
   bind_capture(capture);
   bind_explanations(capture);
+  bind_predictions(capture);
   bind_dry_worlds(capture);
   auto training = module.def_submodule("training");
   bind_training(training);

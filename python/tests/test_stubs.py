@@ -46,5 +46,5 @@ def test_stubs_have_what_there_is(name):
 
 
 def test_python_modules_are_there_to_be_read():
-    for name in ("nn", "optim", "training", "data", "generation", "checkpoint", "jobs", "capturing", "explaining"):
+    for name in ("nn", "optim", "training", "data", "generation", "checkpoint", "jobs", "capturing", "explaining", "plan"):
         assert importlib.import_module(f"autophi.{name}").__doc__

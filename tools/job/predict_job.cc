@@ -32,7 +32,7 @@ RecordedRank record(const JobConfig& config, const Setup& setup, int64_t steps, 
   const ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
   const auto make_step = [&]() -> std::function<void()> {
     RankContext::current().set_deferred_transfer(FLAGS_deferred_transfer);
-    std::shared_ptr<nn::Module> model =
+    const std::shared_ptr<nn::Layer> model =
         build_model(config, mesh, setup.weights ? &*setup.weights : nullptr);
     const auto trainer = std::make_shared<training::Trainer>(*model, config.model.row().loss,
                                                              trainer_options(config));

@@ -63,3 +63,6 @@ class DryRun:
 
 def placeholder(shape: Sequence[int], dtype: DTypeLike = "float32", mesh: ProcessMesh | None = None,
                 placements: Sequence[Placement] = []) -> Tensor: ...
+
+def simulate(make_step: Callable[[], Callable[[], Any]], mesh: ProcessMesh, machine: str, items: int,
+             steps: int) -> tuple[str, str]: ...

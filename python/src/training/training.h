@@ -16,6 +16,7 @@ void bind_data(nanobind::module_& data);
 void bind_generation(nanobind::module_& generation);
 void bind_capture(nanobind::module_& capture);
 void bind_explanations(nanobind::module_& explain);
+void bind_predictions(nanobind::module_& module);
 void bind_dry_worlds(nanobind::module_& dry);
 
 }  // namespace phi::python
