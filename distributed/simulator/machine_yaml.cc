@@ -61,7 +61,7 @@ std::string word(const YamlMap& map, const YAML::Node& node, std::string_view wh
 std::string choice(YamlMap& map, const char* key, const std::vector<std::string>& known) {
   const YAML::Node node = map.get(key);
   if (!node) return known.front();
-  const std::string value = word(map, node, key);
+  std::string value = word(map, node, key);
   if (std::ranges::find(known, value) == known.end()) {
     map.fail(node, fmt::format("{} is '{}'; expected {}.", key, value, fmt::join(known, " or ")));
   }
@@ -152,6 +152,7 @@ void check_fits(const YamlMap& map, const CollectivePoints& points,
   const auto level = std::ranges::find(links, points.level, &LinkLevel::name);
   if (level == links.end()) {
     std::vector<std::string> names;
+    names.reserve(links.size());
     for (const LinkLevel& each : links) names.push_back(each.name);
     map.fail(map.node(), fmt::format("level is '{}', which is not in links{}", points.level,
                                      names.empty() ? "; they have none."
@@ -214,6 +215,7 @@ DataType read_dtype(const YamlMap& map, const YAML::Node& key) {
 template <typename Point>
 std::string text_of_points(const std::vector<Point>& points) {
   std::vector<std::string> out;
+  out.reserve(points.size());
   for (const auto& [first, second] : points) out.push_back(fmt::format("[{}, {}]", first, second));
   return fmt::format("[{}]", fmt::join(out, ", "));
 }

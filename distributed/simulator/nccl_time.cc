@@ -25,9 +25,8 @@ double ring_latency(const GroupLinks& links) {
 double tree_latency(const GroupLinks& links) {
   double all = 0;
   for (const GroupLinks::Level& level : links.levels) {
-    const int64_t hops = level.is_innermost
-                             ? level.units - 1
-                             : std::bit_width(static_cast<uint64_t>(level.units)) - 1;
+    const int64_t depth = std::bit_width(static_cast<uint64_t>(level.units)) - 1;
+    const int64_t hops = level.is_innermost ? level.units - 1 : depth;
     all += static_cast<double>(hops) * level.link->latency_us;
   }
   return all * 1e-6;
