@@ -1,7 +1,7 @@
 // The autophi command: runs a subcommand, and reports uncaught errors in one message.
 //
 //   autophi run JOB.yaml | supervise JOB.yaml | export JOB.yaml | data ... | weights ... | ckpt ... |
-//   simulate JOB.yaml | calibrate | spmd ... | op ... | reshard ... | show ... | schedule ... | --help | --version
+//   simulate JOB.yaml | predict_runs ... | calibrate | spmd ... | op ... | reshard ... | show ... | schedule ... | --help | --version
 #include <fmt/ranges.h>
 #include <gflags/gflags.h>
 #include <glog/logging.h>
@@ -25,6 +25,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/collective_command.h"
 #include "tools/data_command.h"
+#include "tools/fit/predict_runs_command.h"
 #include "tools/job/export_command.h"
 #include "tools/job/output/standard_output.h"
 #include "tools/job/run_command.h"
@@ -49,6 +50,7 @@ constexpr const char* kHelp =
     "                            run a job under mpirun, and restart it when it fails\n"
     "  autophi export JOB.yaml   write a step of the job as StableHLO text\n"
     "  autophi simulate JOB.yaml predict a step's time, messages and memory on a machine\n"
+    "  autophi predict_runs      predict measured runs of Megatron-DeepSpeed on a machine\n"
     "  autophi calibrate         measure this machine (under mpirun: also its messages)\n"
     "  autophi data ...          write files of token ids, and summarise them\n"
     "  autophi weights ...       convert weights to and from Hugging Face folders, or merge them\n"
@@ -86,13 +88,19 @@ struct Command {
   std::string_view name;
   int (*run)(int argc, char** argv);
 };
-constexpr Command kCommands[] = {
-    {"supervise", supervise_command}, {"export", phi::job::export_command},
-    {"data", data_command},           {"weights", weights_command},
-    {"ckpt", ckpt_command},           {"spmd", spmd_with_libraries},
-    {"op", op_with_libraries},        {"reshard", reshard_command},
-    {"show", show_command},           {"schedule", schedule_command},
-    {"calibrate", calibrate_command}, {"simulate", phi::job::simulate_command}};
+constexpr Command kCommands[] = {{"supervise", supervise_command},
+                                 {"export", phi::job::export_command},
+                                 {"data", data_command},
+                                 {"weights", weights_command},
+                                 {"ckpt", ckpt_command},
+                                 {"spmd", spmd_with_libraries},
+                                 {"op", op_with_libraries},
+                                 {"reshard", reshard_command},
+                                 {"show", show_command},
+                                 {"schedule", schedule_command},
+                                 {"calibrate", calibrate_command},
+                                 {"simulate", phi::job::simulate_command},
+                                 {"predict_runs", phi::fit::predict_runs_command}};
 
 std::vector<std::string> subcommands() {
   std::vector<std::string> names = {"run"};

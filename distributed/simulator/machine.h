@@ -101,6 +101,7 @@ struct MachineModel {
   std::map<DataType, double> peak_TFLOPS;  // of one device, by dtype of matmuls; for utilisation
   int64_t cores = 0;                       // that the ranks share; 0: each rank has its own
   double launch_overhead_us = 0;           // of a launch, however little it computes
+  double issue_us = 0;     // of the host, for a launch or call: it runs ahead of the device
   double reduce_GBps = 0;  // at which a reduction combines received bytes; 0: at no cost
   Collectives collectives = Collectives::kDirect;
   double call_overhead_us = 0;  // of a collective or an exchange, however little it sends

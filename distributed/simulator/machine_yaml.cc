@@ -278,6 +278,7 @@ MachineModel parse_machine(const std::string& text, const std::string& file) {
   read_peaks(file, map.get("peak_TFLOPS"), &machine);
   machine.cores = number_or<int64_t>(map, "cores", 0);
   machine.launch_overhead_us = number_or<double>(map, "launch_overhead_us", 0);
+  machine.issue_us = number_or<double>(map, "issue_us", 0);
   machine.call_overhead_us = number_or<double>(map, "call_overhead_us", 0);
   machine.reduce_GBps = number_or<double>(map, "reduce_GBps", 0);
   machine.receiving_rate = part_or_all(map, "receiving_rate", /*can_be_none=*/true);
@@ -300,9 +301,9 @@ MachineModel parse_machine(const std::string& text, const std::string& file) {
 std::string to_yaml(const MachineModel& machine) {
   std::string out = fmt::format(
       "# Keys and units: docs/predict.md\ndevice: {}\ncollectives: {}\ncores: {}\n"
-      "launch_overhead_us: {}\ncall_overhead_us: {}\nreduce_GBps: {}\n",
+      "launch_overhead_us: {}\nissue_us: {}\ncall_overhead_us: {}\nreduce_GBps: {}\n",
       machine.device, machine.collectives == Collectives::kNccl ? "nccl" : "direct", machine.cores,
-      machine.launch_overhead_us, machine.call_overhead_us, machine.reduce_GBps);
+      machine.launch_overhead_us, machine.issue_us, machine.call_overhead_us, machine.reduce_GBps);
   if (machine.receiving_rate < 1)
     out += fmt::format("receiving_rate: {}\n", machine.receiving_rate);
   if (machine.computing_rate < 1)

@@ -17,6 +17,7 @@ class EventHash {
     add(static_cast<int>(computation.dtype));
     add(computation.flops);
     add(computation.bytes);
+    add(computation.seconds);
   }
   void operator()(const GroupCall& call) {
     add(call.op);

@@ -16,8 +16,9 @@ namespace phi::distributed::simulator {
 struct Computation {
   std::string_view op;  // outlives the program
   DataType dtype = DataType::UNDEFINED;
-  double flops = 0;  // 0: the launch is bound by memory
-  double bytes = 0;  // read and written
+  double flops = 0;    // 0: the launch is bound by memory
+  double bytes = 0;    // read and written
+  double seconds = 0;  // if known; 0: as the machine's rates say
 
   friend bool operator==(const Computation&, const Computation&) = default;
 };

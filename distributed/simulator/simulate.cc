@@ -43,6 +43,7 @@ struct ClassState {
   size_t next = 0;         // event
   bool is_posted = false;  // the event is a call that the rank has made, and waits for
   double clock = 0;
+  double issued = 0;  // when its host has issued the last launch or call
   double slow = 1;
   RankTime time;
   std::vector<MadeCall> calls;  // by number of the call in the program
@@ -164,9 +165,10 @@ class StepSimulation {
     const double slowdown = machine_.slowdown(static_cast<int64_t>(world_.num_ranks()));
     for (const RankEvent& event : world_.events(events)) {
       const auto* computation = std::get_if<Computation>(&event);
+      const bool is_known = computation && computation->seconds > 0;
       const MachineModel::Time time =
-          computation ? machine_.time_of(*computation) : MachineModel::Time();
-      seconds.push_back(time.seconds * slowdown);
+          computation && !is_known ? machine_.time_of(*computation) : MachineModel::Time();
+      seconds.push_back(is_known ? computation->seconds : time.seconds * slowdown);
       if (!time.is_listed) unlisted_.emplace(computation->op);
     }
   }
@@ -184,6 +186,7 @@ class StepSimulation {
       } else if (const auto* wait = std::get_if<CallWait>(&event)) {
         if (!finish(c, state.calls[wait->call])) return;
       } else {
+        issue(state);
         const double seconds = seconds_of(c)[state.next] * state.slow;
         state.clock += seconds;
         state.time.compute += seconds;
@@ -193,10 +196,19 @@ class StepSimulation {
     }
   }
 
+  // The device waits for the host to issue its next launch or call.
+  void issue(ClassState& state) const {
+    state.issued += machine_.issue_us * 1e-6;
+    const double begin = std::max(state.clock, state.issued);
+    state.time.compute += begin - state.clock;
+    state.clock = begin;
+  }
+
   // The class makes a call, which wakes those that wait for it.
   void post(size_t c, const GroupCall& call) {
     const Endpoint own{c, call.group};
     ClassState& state = states_[c];
+    issue(state);
     GroupMember& member = members_[c][call.group];
     const MadeCall& made =
         member.made.emplace_back(MadeCall{&call, state.clock, member.made.size()});
@@ -245,6 +257,9 @@ class StepSimulation {
     state.time.bubble += bubble;
     state.time.exposed += end - state.clock - bubble;
     state.clock = end;
+    // The host waits for messages of single ranks, but only the device for collectives.
+    if (made.call->pattern == CallPattern::kPointToPoint)
+      state.issued = std::max(state.issued, end);
     return true;
   }
 

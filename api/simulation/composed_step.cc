@@ -1,0 +1,188 @@
+// Times bodies on the ranks of one stage, and plays the schedule with one rank for each stage.
+#include "api/simulation/composed_step.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "distributed/pipeline/schedules/data_flow.h"
+#include "distributed/simulator/simulate.h"
+#include "phi/common/errors.h"
+
+namespace phi::simulation {
+namespace {
+
+using distributed::pipeline::Action;
+using distributed::pipeline::ActionKind;
+using distributed::pipeline::DataFlow;
+using distributed::pipeline::Schedule;
+using distributed::simulator::CallPattern;
+using distributed::simulator::Computation;
+using distributed::simulator::GroupCall;
+using distributed::simulator::MachineModel;
+using distributed::simulator::RankProgram;
+
+void check_composed(const ComposedStep& step) {
+  const Schedule& schedule = step.schedule;
+  const auto stages = static_cast<size_t>(schedule.stages);
+  PHI_CHECK(step.parts.size() == static_cast<size_t>(schedule.virtual_stages()),
+            errors::InvalidArgument("a composed step has parts of {} virtual stages, and its "
+                                    "schedule has {}.",
+                                    step.parts.size(), schedule.virtual_stages()));
+  PHI_CHECK(step.updates.size() == stages,
+            errors::InvalidArgument("a composed step has updates of {} stages, and its schedule "
+                                    "has {}.",
+                                    step.updates.size(), stages));
+  PHI_CHECK(schedule.chunks == 1 || schedule.stages != 2,
+            errors::InvalidArgument("two stages of {} chunks cannot be composed: activations and "
+                                    "gradients pass the same way; record the whole step.",
+                                    schedule.chunks));
+  for (const auto& actions : schedule.actions) {
+    const auto is_split = [](const Action& action) {
+      return action.kind == ActionKind::kBackwardInput ||
+             action.kind == ActionKind::kBackwardWeight;
+    };
+    PHI_CHECK(std::ranges::none_of(actions, is_split),
+              errors::InvalidArgument("schedule {} splits backwards, and bodies have whole ones; "
+                                      "compose gpipe, 1f1b or interleaved.",
+                                      schedule.kind));
+  }
+}
+
+struct StageSeconds {
+  double forward = 0;
+  double backward = 0;
+};
+
+// Builds the program of the first rank of each stage.
+class StagePrograms {
+ public:
+  StagePrograms(const ComposedStep& step, BodyTimes& times)
+      : step_(step),
+        times_(times),
+        flow_(step.schedule),
+        programs_(static_cast<size_t>(step.schedule.stages * step.ranks_per_stage)) {
+    for (const auto& parts : step.parts) seconds_.push_back(seconds_of(parts));
+    after_receive_ = times.seconds_of(step.after_receive);
+  }
+
+  RankPrograms build() {
+    for (int stage = 0; stage < step_.schedule.stages; ++stage) {
+      for (const Action& action : step_.schedule.actions[static_cast<size_t>(stage)])
+        add_action(stage, action);
+      if (step_.tied_bytes > 0) add_tied(stage);
+      add_seconds(stage, "update", times_.seconds_of(step_.updates[static_cast<size_t>(stage)]));
+    }
+    return std::move(programs_);
+  }
+
+ private:
+  StageSeconds seconds_of(const std::vector<RepeatedBody>& parts) {
+    StageSeconds sum;
+    for (const RepeatedBody& part : parts) {
+      const BodySeconds one = times_.of(part.body);
+      sum.forward += one.forward * static_cast<double>(part.times);
+      sum.backward += one.backward * static_cast<double>(part.times);
+    }
+    return sum;
+  }
+
+  int64_t rank_of(int stage) const { return stage * step_.ranks_per_stage; }
+  RankProgram& program_of(int stage) { return programs_[static_cast<size_t>(rank_of(stage))]; }
+
+  void add_action(int stage, const Action& action) {
+    const int stages = step_.schedule.stages;
+    const bool forward = action.kind == ActionKind::kForward;
+    const int from = (stage + (forward ? stages - 1 : 1)) % stages;
+    if (flow_.consumed_by(stage, action) && from != stage) {
+      add_message(stage, from, stage);
+      add_seconds(stage, "after_receive", after_receive_);
+    }
+    const int part = step_.schedule.virtual_stage(stage, action.chunk);
+    const StageSeconds& seconds = seconds_[static_cast<size_t>(part)];
+    add_seconds(stage, name_of(action.kind), forward ? seconds.forward : seconds.backward);
+    const int to = flow_.consumer(stage, action);
+    if (flow_.produced_by(stage, action) && to != stage) add_message(stage, stage, to);
+  }
+
+  void add_seconds(int stage, std::string_view what, double seconds) {
+    if (seconds <= 0) return;
+    program_of(stage).events.emplace_back(
+        Computation{.op = what, .dtype = DataType::FLOAT32, .seconds = seconds});
+  }
+
+  // Each direction between two stages has a group of its own: both list their calls by micro-batch.
+  void add_message(int stage, int from, int to) {
+    GroupCall call;
+    call.group = group_index(stage, {rank_of(from), rank_of(to)});
+    call.op = "exchange";
+    call.bytes = step_.bytes_between;
+    const bool sends = stage == from;
+    const int64_t bytes = step_.bytes_between;
+    call.is_started = sends;
+    call.peers = {{1, sends ? 1 : 0, sends ? bytes : 0, sends ? 0 : 1, sends ? 0 : bytes}};
+    program_of(stage).events.emplace_back(std::move(call));
+  }
+
+  void add_tied(int stage) {
+    const int last = step_.schedule.stages - 1;
+    if (last == 0 || (stage != 0 && stage != last)) return;
+    const int64_t bytes = step_.tied_bytes;
+    GroupCall call;
+    // Listed first to last, as activations are; they have all been received by now.
+    call.group = group_index(stage, {rank_of(0), rank_of(last)});
+    call.op = "all_reduce";
+    call.pattern = CallPattern::kDirect;
+    call.bytes_combined = bytes;
+    call.bytes = bytes;
+    call.peers = {{1, 1, bytes, 1, bytes}};
+    program_of(stage).events.emplace_back(std::move(call));
+  }
+
+  size_t group_index(int stage, const std::vector<int64_t>& ranks) {
+    auto& groups = program_of(stage).groups;
+    const auto known = std::ranges::find(groups, ranks);
+    const auto index = static_cast<size_t>(known - groups.begin());
+    if (known == groups.end()) groups.push_back(ranks);
+    return index;
+  }
+
+  const ComposedStep& step_;
+  BodyTimes& times_;
+  DataFlow flow_;
+  std::vector<StageSeconds> seconds_;  // by virtual stage
+  double after_receive_ = 0;
+  RankPrograms programs_;
+};
+
+// For programs whose launches have known times.
+MachineModel links_alone(const MachineModel& machine) {
+  MachineModel links = machine;
+  links.cores = 0;
+  links.issue_us = 0;
+  return links;
+}
+
+}  // namespace
+
+BodySeconds BodyTimes::of(const std::shared_ptr<const Body>& body) {
+  const auto known = known_.find(body);
+  if (known != known_.end()) return known->second;
+  return known_[body] = {seconds_of(body->forward), seconds_of(body->backward)};
+}
+
+double BodyTimes::seconds_of(const RankPrograms& programs) const {
+  const auto has_events = [](const RankProgram& each) { return !each.events.empty(); };
+  if (std::ranges::none_of(programs, has_events)) return 0;
+  if (machine_.cores == 0) return distributed::simulator::simulate(programs, machine_).seconds;
+  RankPrograms all = programs;
+  all.resize(std::max(programs.size(), static_cast<size_t>(world_size_)));
+  return distributed::simulator::simulate(all, machine_).seconds;
+}
+
+double simulate(const ComposedStep& step, BodyTimes& times) {
+  check_composed(step);
+  const RankPrograms programs = StagePrograms(step, times).build();
+  return distributed::simulator::simulate(programs, links_alone(times.machine())).seconds;
+}
+
+}  // namespace phi::simulation

@@ -1,0 +1,82 @@
+// Composed steps: the time of a training step from the times of a few captured parts.
+//
+//   const auto layer = std::make_shared<Body>(Body{{forward}, {backward}});   // record_step's
+//   BodyTimes times(machine, /*world_size=*/8);
+//   simulate(ComposedStep{make_schedule(ScheduleKind::k1F1B, 4, 32), ...}, times);  // seconds
+//
+// A planner asks for the times of thousands of layouts. Equal layers are recorded and simulated
+// once for each mesh, number of rows and micro-batch; a step is then the schedule of their times,
+// which simulate() plays with one rank for each stage.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "distributed/pipeline/schedules/schedule.h"
+#include "distributed/simulator/machine.h"
+#include "distributed/simulator/rank_program.h"
+
+namespace phi::simulation {
+
+/// The programs of ranks 0, 1, ... Ranks that do nothing have empty ones.
+using RankPrograms = std::vector<distributed::simulator::RankProgram>;
+
+/// A part of a model, such as a transformer layer, on the ranks of one stage.
+struct Body {
+  RankPrograms forward;   // of a micro-batch
+  RankPrograms backward;  // of a micro-batch, recomputation included
+};
+
+struct BodySeconds {
+  double forward = 0;
+  double backward = 0;
+};
+
+/// Simulates each body once. `machine` must outlive this.
+class BodyTimes {
+ public:
+  /// With `world_size` ranks in all, which share the machine's cores.
+  BodyTimes(const distributed::simulator::MachineModel& machine, int64_t world_size)
+      : machine_(machine), world_size_(world_size) {}
+
+  const distributed::simulator::MachineModel& machine() const { return machine_; }
+  /// Errors: those of simulator::simulate.
+  BodySeconds of(const std::shared_ptr<const Body>& body);
+  double seconds_of(const RankPrograms& programs) const;
+
+ private:
+  const distributed::simulator::MachineModel& machine_;
+  int64_t world_size_;
+  std::map<std::shared_ptr<const Body>, BodySeconds> known_;
+};
+
+struct RepeatedBody {
+  std::shared_ptr<const Body> body;
+  int64_t times = 1;
+};
+
+/// A step of stages whose ranks do the same. Rank r of stage i is rank i * ranks_per_stage + r of
+/// the world, and exchanges activations with rank r of the next stage.
+struct ComposedStep {
+  distributed::pipeline::Schedule schedule;
+  /// What each virtual stage consists of, in the order of the model.
+  std::vector<std::vector<RepeatedBody>> parts;
+  int64_t ranks_per_stage = 1;
+  /// That a rank of a stage sends to the next one for a micro-batch, and receives as gradients.
+  int64_t bytes_between = 0;
+  /// What the ranks of a stage do with them, such as an all-gather. May be empty.
+  RankPrograms after_receive;
+  /// Gradients that the first and the last stage add up, of an embedding that is also the head.
+  int64_t tied_bytes = 0;
+  /// What each stage does after its last micro-batch: gradients and optimizer. On ranks of stage 0.
+  std::vector<RankPrograms> updates;
+};
+
+/// The seconds of the step. Errors: InvalidArgument if a list has not one entry for each (virtual)
+/// stage, for schedules that split backwards, and for two stages of several chunks; those of
+/// simulator::simulate.
+double simulate(const ComposedStep& step, BodyTimes& times);
+
+}  // namespace phi::simulation

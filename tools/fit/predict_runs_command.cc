@@ -1,0 +1,110 @@
+// The predict_runs subcommand.
+#include "tools/fit/predict_runs_command.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gflags/gflags.h>
+
+#include <cstdio>
+#include <iostream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "api/simulation/composed_step.h"
+#include "distributed/simulator/machine_yaml.h"
+#include "tools/cli/command_line.h"
+#include "tools/fit/measured_run.h"
+#include "tools/fit/megatron_gpt.h"
+
+DEFINE_string(rows, "", "CSV file of measured runs");
+DEFINE_int64(vocab, 50257, "tokens of the runs' vocabulary");
+DECLARE_string(machine);
+
+namespace phi::fit {
+namespace {
+
+using distributed::simulator::MachineModel;
+using simulation::BodyTimes;
+using simulation::ComposedStep;
+
+constexpr const char* kPredictRunsHelp =
+    "autophi predict_runs --rows=FILE.csv --machine=FILE [--vocab=N]\n"
+    "\n"
+    "Predicts iteration times of Megatron-DeepSpeed on a machine, from the launches of its layers\n"
+    "and its schedule, and prints them as a line of JSON, in milliseconds, in the order of rows.\n"
+    "tools/fit_machine fits a machine to measured runs with it. Columns of the CSV file:\n"
+    "# GPUs, global batch, micro batch, hidden size, attention heads, # layers, sequence length,\n"
+    "tensor parallelism, data parallelism, pipeline parallelism, iteration time (ms).\n"
+    "\n"
+    "  --rows=FILE.csv  the runs\n"
+    "  --machine=FILE   the machine. -: machine files on standard input, each followed by a line\n"
+    "                   ---, and a line of predictions for each\n"
+    "  --vocab=N        tokens of the vocabulary (50257)\n";
+
+class Runs {
+ public:
+  Runs(const std::string& path, int64_t vocab) {
+    MegatronGpt model(vocab);
+    for (const MeasuredRun& run : read_runs(path)) {
+      steps_.push_back(model.compose(run));
+      gpus_.push_back(run.gpus);
+    }
+  }
+
+  std::string predict(const MachineModel& machine) const {
+    std::map<int64_t, BodyTimes> times;  // by number of ranks, which may share cores
+    std::vector<double> milliseconds;
+    for (size_t i = 0; i < steps_.size(); ++i) {
+      const int64_t ranks = machine.cores > 0 ? gpus_[i] : 0;
+      BodyTimes& own = times.try_emplace(ranks, machine, ranks).first->second;
+      milliseconds.push_back(1e3 * simulate(steps_[i], own));
+    }
+    return fmt::format("[{}]", fmt::join(milliseconds, ", "));
+  }
+
+ private:
+  std::vector<ComposedStep> steps_;
+  std::vector<int64_t> gpus_;
+};
+
+void predict_each_machine(const Runs& runs) {
+  std::string text;
+  for (std::string line; std::getline(std::cin, line);) {
+    if (line != "---") {
+      text += line + "\n";
+      continue;
+    }
+    std::cout << runs.predict(distributed::simulator::parse_machine(text, "standard input"))
+              << std::endl;
+    text.clear();
+  }
+}
+
+}  // namespace
+
+int predict_runs_command(int argc, char** argv) {
+  static const std::vector<std::string> flags = {"rows", "machine", "vocab"};
+  if (cli::has_help_flag(argc, argv)) {
+    std::fputs(kPredictRunsHelp, stdout);
+    return 0;
+  }
+  const std::vector<std::string> words = cli::parse_flags(argc, argv, flags);
+  if (!words.empty()) {
+    throw cli::UsageError(
+        fmt::format("autophi predict_runs expects flags only, got {}; see --help.", words[0]));
+  }
+  if (FLAGS_rows.empty()) throw cli::UsageError("--rows is missing; pass --rows=FILE.csv.");
+  if (FLAGS_machine.empty()) throw cli::UsageError("--machine is missing; pass --machine=FILE.");
+  if (FLAGS_vocab < 1)
+    throw cli::UsageError(fmt::format("--vocab={} must be at least 1.", FLAGS_vocab));
+  const Runs runs(FLAGS_rows, FLAGS_vocab);
+  if (FLAGS_machine == "-") {
+    predict_each_machine(runs);
+  } else {
+    std::cout << runs.predict(distributed::simulator::read_machine(FLAGS_machine)) << "\n";
+  }
+  return 0;
+}
+
+}  // namespace phi::fit
