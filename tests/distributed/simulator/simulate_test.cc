@@ -55,6 +55,40 @@ TEST(SimulateStep, OneRankComputesOneAfterTheOther) {
   expect_time(step.ranks[0], 5, 0, 0);
 }
 
+TEST(SimulateStep, TheDeviceWaitsForItsHostToIssueLaunches) {
+  MachineModel machine = seconds_machine();
+  machine.issue_us = 2e6;
+  // Issued at 2, 4 and 6: the long launch hides the issue of the next one only.
+  auto step = simulate(std::vector{RankProgram{{work(1), work(3), work(0.5)}, {}}}, machine);
+  EXPECT_DOUBLE_EQ(step.seconds, 4 + 3 + 0.5);
+  expect_time(step.ranks[0], 7.5, 0, 0);
+  step = simulate(std::vector{RankProgram{{work(1), work(1), work(1)}, {}}}, machine);
+  EXPECT_DOUBLE_EQ(step.seconds, 3 * 2 + 1);
+}
+
+TEST(SimulateStep, TheHostWaitsForMessagesButNotForCollectives) {
+  MachineModel machine = seconds_machine();
+  machine.issue_us = 2e6;
+  // Both calls are issued at 2, and end at 2 + 1 + 9. The launch is issued at 4, or 2 after that.
+  GroupCall exchange = call("exchange", CallPattern::kPointToPoint, 9, 9);
+  EXPECT_DOUBLE_EQ(
+      simulate(std::vector{program({exchange, work(1)}), program({exchange})}, machine).seconds,
+      12 + 2 + 1);
+  EXPECT_DOUBLE_EQ(
+      simulate(std::vector{program({all_reduce(9), work(1)}), program({all_reduce(9)})}, machine)
+          .seconds,
+      12 + 1);
+}
+
+TEST(SimulateStep, KnownSecondsAreTakenAsTheyAre) {
+  MachineModel machine = seconds_machine();
+  machine.cores = 1;
+  const Computation known{.op = "anything", .dtype = DataType::FLOAT16, .seconds = 4};
+  const auto step = simulate(std::vector{RankProgram{{known}, {}}, RankProgram{{}, {}}}, machine);
+  EXPECT_EQ(step.seconds, 4);
+  EXPECT_TRUE(step.unlisted.empty());
+}
+
 TEST(SimulateStep, ACollectiveBeginsWithTheLastAndEndsForAll) {
   const auto step = simulate(
       std::vector{program({work(2), all_reduce(4), work(1)}), program({work(5), all_reduce(4)})},
