@@ -19,7 +19,7 @@ struct ProgramMemory {
   std::string disk_folder = "/tmp";
   /// The machine on which the program runs: how long its steps take, which decides when transfers
   /// begin. Null: one core of a CPU (plan_program.cc).
-  std::shared_ptr<const distributed::simulator::MachineModel> machine;
+  std::shared_ptr<const distributed::simulator::MachineModel> machine = nullptr;
 
   bool is_limited() const { return limits.device_bytes != memory::kUnlimited; }
 };
