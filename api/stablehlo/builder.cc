@@ -146,6 +146,7 @@ std::string_view wide_element(std::string_view element) {
 bool is_float(std::string_view element) {
   return element == "f64" || wide_element(element) == "f32";
 }
+bool is_complex_element(std::string_view element) { return element.starts_with("complex<"); }
 
 // ---- Module ----
 
@@ -233,11 +234,18 @@ std::vector<Ssa> Builder::call(const std::string& function, std::span<const Ssa>
 }
 
 Ssa Builder::constant(double value, const Type& type) {
+  if (is_complex_element(type.element)) {
+    const std::string_view part = type.element == "complex<f64>" ? "f64" : "f32";
+    const std::string pair =
+        fmt::format("({}, {})", float_text(value, part), float_text(0.0, part));
+    return op("stablehlo.constant", {}, type, constant_text(pair, type));
+  }
   if (!is_float(type.element)) return constant(static_cast<int64_t>(value), type);
   return op("stablehlo.constant", {}, type, constant_text(float_text(value, type.element), type));
 }
 Ssa Builder::constant(int64_t value, const Type& type) {
-  if (is_float(type.element)) return constant(static_cast<double>(value), type);
+  if (is_float(type.element) || is_complex_element(type.element))
+    return constant(static_cast<double>(value), type);
   const bool is_bool = type.element == "i1";
   const std::string text = is_bool ? (value != 0 ? "true" : "false") : std::to_string(value);
   return op("stablehlo.constant", {}, type, constant_text(text, type));

@@ -36,6 +36,7 @@ std::string_view element_of(DataType dtype);
 /// The element type in which kernels compute: f32 for half precision, otherwise the type itself.
 std::string_view wide_element(std::string_view element);
 bool is_float(std::string_view element);
+bool is_complex_element(std::string_view element);
 
 /// An SSA value of the function.
 struct Ssa {

@@ -50,8 +50,10 @@ void greater_than(LoweringContext& call) {
   call.set_output(call.b.compare("GT", call.input("x"), call.input("y")));
 }
 
+// Of integers the result is a float.
 void unary(LoweringContext& call, std::string_view op) {
-  call.set_output(call.b.unary(op, call.b.wide(call.input("x"))));
+  const auto element = wide_element(call.output_type().element);
+  call.set_output(call.b.unary(op, call.b.convert(call.input("x"), element)));
 }
 void exp(LoweringContext& call) { unary(call, "exponential"); }
 void log(LoweringContext& call) { unary(call, "log"); }

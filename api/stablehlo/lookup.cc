@@ -83,15 +83,26 @@ int axis_of(const LoweringContext& call, const Dims& dims) {
   return normalise_axis(call.integer("axis"), dims.ndim(), dims);
 }
 
+// The index without its dim of size 1, if it has one; negative indices count from the end.
+Ssa index_of(LoweringContext& call, int64_t extent) {
+  Builder& b = call.b;
+  const Ssa& given = call.input("index");
+  const Ssa index = given.ndim() > 1 ? b.reshape(given, {given.dims().numel()}) : given;
+  const Ssa from_end = b.add(index, static_cast<double>(extent));
+  return b.select(b.compare("LT", index, b.like(index, 0.0)), from_end, index);
+}
+
 void gather(LoweringContext& call) {
   const Ssa& x = call.input("x");
-  call.set_output(gather_rows(call.b, x, call.input("index"), axis_of(call, x.dims())));
+  const int axis = axis_of(call, x.dims());
+  call.set_output(gather_rows(call.b, x, index_of(call, x.dims()[axis]), axis));
 }
 
 void gather_grad(LoweringContext& call) {
   const Ssa g = call.b.wide(call.input("out_grad"));
   const Dims& dims = call.output_dims();
-  call.set_output(scatter_rows(call.b, dims, call.input("index"), g, axis_of(call, dims)));
+  const int axis = axis_of(call, dims);
+  call.set_output(scatter_rows(call.b, dims, index_of(call, dims[axis]), g, axis));
 }
 
 void one_hot(LoweringContext& call) {

@@ -17,8 +17,8 @@ std::vector<int64_t> axes_of(const LoweringContext& call, const Ssa& x) {
 // The sum of x; integers and bool are summed in i64.
 Ssa total_of(LoweringContext& call, const Ssa& x) {
   const std::string_view element = x.type.element;
-  return call.b.reduce(Reduction::kSum,
-                       call.b.convert(x, is_float(element) ? wide_element(element) : "i64"),
+  const bool is_whole = !is_float(element) && !is_complex_element(element);
+  return call.b.reduce(Reduction::kSum, call.b.convert(x, is_whole ? "i64" : wide_element(element)),
                        axes_of(call, x));
 }
 

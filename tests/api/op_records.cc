@@ -224,11 +224,12 @@ std::map<std::string, std::vector<std::string>> files_of_families() {
 }
 
 // Read when a table is gone through: a program goes through few of them.
-std::vector<TableRow> rows_of(const std::vector<std::string>& paths) {
+std::vector<TableRow> rows_of(const std::vector<std::string>& paths,
+                              const char* section = "calls") {
   std::vector<TableRow> rows;
   for (const std::string& path : paths) {
     const yaml::OpRecord record = yaml::load_op_record(path);
-    for (const auto& node : record.section("calls")) rows.push_back(table_row(record, node));
+    for (const auto& node : record.section(section)) rows.push_back(table_row(record, node));
   }
   return rows;
 }
@@ -237,6 +238,14 @@ std::vector<ParityCase> cases_of(const std::vector<std::string>& paths, bool smo
   std::vector<ParityCase> cases;
   for (TableRow& row : rows_of(paths)) {
     if (row.is_smooth == smooth) cases.push_back(std::move(row.test));
+  }
+  return cases;
+}
+
+std::vector<ParityCase> lowering_cases() {
+  std::vector<ParityCase> cases;
+  for (TableRow& row : rows_of(yaml::files_of({folder_of_records()}), "lowering")) {
+    cases.push_back(std::move(row.test));
   }
   return cases;
 }
@@ -254,6 +263,8 @@ std::vector<OpTable> tables_of_records() {
   }
   return tables;
 }
+
+OpTable lowering_table() { return {"Lowering", lowering_cases, /*is_smooth=*/false}; }
 
 std::vector<ParityCase> cases_of_records(const std::vector<std::string>& names) {
   std::vector<std::string> paths;

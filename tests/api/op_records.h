@@ -18,6 +18,9 @@ namespace phi::testing {
 /// Two tables a family: the calls whose gradients are those of finite differences, and the others.
 std::vector<OpTable> tables_of_records();
 
+/// The calls of sections `lowering`.
+OpTable lowering_table();
+
 /// The calls of families ("reduction") and of operators ("matmul/matmul").
 std::vector<ParityCase> cases_of_records(const std::vector<std::string>& names);
 

@@ -31,7 +31,8 @@ def difference(got, expected, tolerance):
         return f"{got.dtype}{got.shape} instead of {expected.dtype}{expected.shape}"
     if expected.size == 0:
         return ""
-    ours, theirs = expected.astype(np.float64), got.astype(np.float64)
+    wide = np.complex128 if np.iscomplexobj(expected) else np.float64
+    ours, theirs = expected.astype(wide), got.astype(wide)
     finite = np.isfinite(ours)
     if not np.array_equal(ours[~finite], theirs[~finite], equal_nan=True):
         return "other infinities or NaN"

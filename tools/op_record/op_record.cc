@@ -9,8 +9,8 @@
 namespace phi::yaml {
 namespace {
 
-constexpr const char* kSections[] = {"calls",       "refusals", "no_call", "no_gradient",
-                                     "differences", "rules",    "recorded"};
+constexpr const char* kSections[] = {"calls",       "lowering",    "refusals", "no_call",
+                                     "no_gradient", "differences", "rules",    "recorded"};
 
 }  // namespace
 

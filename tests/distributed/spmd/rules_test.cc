@@ -322,6 +322,19 @@ TEST(Rules, AFactorOfTwoSizesIsAnErrorOfEachRule) {
   }
 }
 
+// Paddle's recorded rule of batch_norm, which the records have, does not take the layout.
+TEST(Rules, BatchStatisticsFollowChannelsAndTheBatchMayBeSplit) {
+  const auto x = spec({8, 4, 5}, {Shard(0), Shard(1)});
+  const auto channels = spec({4}, {R, R});
+  const auto r =
+      BatchStatisticsInferSpmd(x, channels, channels, &channels, nullptr, "NCL").forward();
+  EXPECT_EQ(r.inputs[0], x.attr);
+  EXPECT_EQ(r.inputs[1], attr({R, Shard(0)}));
+  EXPECT_EQ(r.inputs[4], nullptr);
+  EXPECT_EQ(r.outputs[0], x.attr);
+  for (int i : {1, 2, 3, 4}) EXPECT_EQ(r.outputs[i], attr({R, Shard(0)})) << i;
+}
+
 TEST(Rules, RotaryTablesMayBeLongerWherePositionsAreGiven) {
   const auto q = spec({2, 8, 4, 6}, {Shard(0), Shard(1)});
   const auto k = spec({2, 8, 2, 6}, {R, R});  // fewer heads
