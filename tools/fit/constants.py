@@ -1,9 +1,11 @@
-"""The constants of a machine that runs are fitted to: where each one lies in the machine file, what the
-data sheet of an A100-80GB lets one expect, and how far from that it may be.
+"""The constants of a machine that runs are fitted to: where each one lies in the machine file, what is
+expected of an A100-80GB, and how far from that it may be.
 
-Expectations are of the device and of its software in general, not of any measured run:
-NVIDIA A100 data sheet (312 TFLOPS in float16, 2039 GB/s, NVLink 600 GB/s in both directions), 200 Gb/s
-HDR InfiniBand between pairs of devices, PyTorch's documented launch costs of some 10 us of the host.
+Expectations have sources other than the runs to fit: those of distributed/simulator/machines/a100_80g.yaml
+(data sheet, published matmul rates and their efficiencies by size, published all-reduce times in a node,
+latencies of NCCL's tuning model), 200 Gb/s HDR InfiniBand between pairs of devices, and PyTorch's launch
+costs of some 10 us of the host. The rates of batches of small matmuls and of unaligned ones are assumed,
+and have wide spreads.
 """
 
 from dataclasses import dataclass
@@ -25,10 +27,10 @@ class Constant:
 
 
 CONSTANTS = (
-    Constant("matmul_TFLOPS", 290, 0.05, 100, 312),
-    Constant("matmul_half_GFLOP", 5, 0.5, 0.05, 50),  # work of a matmul at half of its rate
-    Constant("unaligned_TFLOPS", 80, 0.25, 20, 312),  # rows that are no multiples of 16 bytes
-    Constant("attention_TFLOPS", 120, 0.3, 20, 312),  # batches of small matmuls
+    Constant("matmul_TFLOPS", 267.9, 0.1, 100, 312),
+    Constant("matmul_half_GFLOP", 0.7, 0.7, 0.05, 50),  # work of a matmul at half of its rate
+    Constant("unaligned_TFLOPS", 80, 0.5, 20, 312),  # rows that are no multiples of 16 bytes
+    Constant("attention_TFLOPS", 120, 0.5, 20, 312),  # batches of small matmuls
     Constant("memory_GBps", 1835, 0.1, 500, 2039),
     Constant("launch_overhead_us", 3, 0.5, 0.5, 20),
     Constant("issue_us", 20, 0.7, 1, 200),

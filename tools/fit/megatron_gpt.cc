@@ -267,6 +267,8 @@ std::shared_ptr<const Body> MegatronGpt::body(Part part, const MeasuredRun& run)
   auto& known = bodies_[{part, run.hidden, run.heads, run.sequence, run.micro_batch, run.tp}];
   if (known) return known;
   const Sizes sizes(run);
+  // Not padded, as vTrain's model of these runs has it (github.com/VIA-Research/vTrain); Megatron-LM
+  // itself pads the vocabulary.
   const int64_t vocab = vocab_ / run.tp;
   Launches forward(ranks_of(run.tp, 1));
   Launches backward(ranks_of(run.tp, 1));
