@@ -79,7 +79,7 @@ LAYERS = (
     Layer("distributed/pipeline/schedules", r"distributed/pipeline/schedules/", PURE),
     Layer("distributed/planner", r"distributed/planner/", PURE_TOP),
     # Programs read machine files too.
-    Layer("distributed/simulator", r"distributed/simulator/", PURE + ("phi/yaml",), libraries=("fmt", "yaml-cpp")),
+    Layer("distributed/simulator", r"distributed/simulator/", PURE + ("distributed/pipeline/schedules", "phi/yaml"), libraries=("fmt", "yaml-cpp")),
     Layer("distributed/kernels", r"distributed/kernels/", COMM + ("phi/kernel signatures",)),
     # One row of the table in three parts, so that each library stays in its own folder.
     Layer("distributed/comm/mpi", r"distributed/comm/mpi/", COMM, libraries=("fmt", "glog", "mpi")),
@@ -101,7 +101,7 @@ LAYERS = (
     Layer("api declarations", r"api/generated/(api|ops/\w+)\.h$|distributed/api\.h$"
           r"|api/dtensor/(default_mesh|gpu|job|local_parts|reshard|shard_tensor)\.h$", HANDLES),
     Layer("api/call", r"api/call/", HANDLES + ("api/rules",)),
-    Layer("api/capture", r"api/capture/", CALLS + ("api/autograd",)),
+    Layer("api/capture", r"api/capture/", CALLS + ("api/autograd", "distributed/simulator")),
     Layer("api/autograd", r"api/autograd/", CALLS),
     # It implements the declarations of distributed/api.h, and installs NCCL's communicator.
     Layer("api/dtensor", r"api/dtensor/", CALLS + ("api/autograd",)),
@@ -122,7 +122,8 @@ LAYERS = (
     Layer("api", r"api/(generated/|runtime\.)|phi/(api|tensor_api)\.", libraries=("*",)),
     Layer("python", r"python/", PUBLIC + (
         "api/tensor words", "api/rules", "api/autograd", "api/capture", "api/explain", "api/stablehlo", "api/data",
-        "api/library", "api/testing", "api/nn", "api/training", "api/generation", "api"),
+        "api/library", "api/testing", "api/nn", "api/training", "api/generation", "api/simulation", "distributed/simulator",
+        "api"),
           libraries=("fmt", "nanobind", "python")),
     Layer("training oracle", rf"{ORACLE}/", libraries=("yaml-cpp", "nlohmann", "gtest")),
 )

@@ -2,7 +2,11 @@
 //
 //   const auto layer = std::make_shared<Body>(Body{{forward}, {backward}});   // record_step's
 //   BodyTimes times(machine, /*world_size=*/8);
-//   simulate(ComposedStep{make_schedule(ScheduleKind::k1F1B, 4, 32), ...}, times);  // seconds
+//   ComposedStep step;
+//   step.schedule = make_schedule(ScheduleKind::k1F1B, 1, 32);
+//   step.parts = {{{layer, 24}}};
+//   step.updates = {{}};
+//   const double seconds = simulate(step, times);
 //
 // A planner asks for the times of thousands of layouts. Equal layers are recorded and simulated
 // once for each mesh, number of rows and micro-batch; a step is then the schedule of their times,

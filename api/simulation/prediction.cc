@@ -109,6 +109,10 @@ nlohmann::ordered_json to_json(const Prediction& prediction) {
           {"ranks", std::move(ranks)}};
 }
 
+std::string json_text(const Prediction& prediction, int indent) {
+  return to_json(prediction).dump(indent);
+}
+
 nlohmann::ordered_json to_json(const MemoryHolders& holders) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   for (const MemoryHolder& holder : holders) json[holder.name] = holder.bytes;

@@ -45,6 +45,8 @@ inline constexpr size_t kMostListedRanks = 1024;
 /// `ranks` has an entry with `rank` for each rank. Beyond kMostListedRanks it has one for each
 /// class, with `ranks` and `count` in place of `rank`.
 nlohmann::ordered_json to_json(const Prediction& prediction);
+/// to_json as text, with this number of spaces per level; -1: on one line.
+std::string json_text(const Prediction& prediction, int indent = -1);
 
 /// {"weights": 4096, "messages": 128}
 nlohmann::ordered_json to_json(const MemoryHolders& holders);

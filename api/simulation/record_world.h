@@ -1,6 +1,6 @@
 // Records a world: one rank for all those that do the same, and every rank where that is not sure.
 //
-//   const RecordedWorld world = record_world(mesh, [&](int64_t rank) { return ...; });
+//   const RecordedWorld world = record_world(mesh, record);
 //   const auto step = distributed::simulator::simulate(world.programs, machine);
 //
 // Two ranks do the same if they differ only along mesh dims along which operators (ShardSymmetry)

@@ -14,10 +14,10 @@ namespace phi::distributed::simulator {
 /// Seconds in which the messages of a call arrive at the member at `position`, from the time at
 /// which they are all posted. Does not depend on the order of peers.
 ///
-///   kDirect   one after the other, and each slice of a message takes the latency of its level;
-///             received bytes are then combined at reduce_GBps
-///   kNccl     those of one level one after the other, levels at the same time; one latency;
-///             received bytes are combined at memory_GBps. The same for kNcclExact
+/// - kDirect: one after the other, and each slice of a message takes the latency of its level;
+///   received bytes are then combined at reduce_GBps.
+/// - kNccl, kNcclExact: those of one level one after the other, levels at the same time; one
+///   latency; received bytes are combined at memory_GBps.
 ///
 /// Does not contain call_overhead_us. Errors: those of MachineModel::link_between.
 double receive_seconds(const MachineModel& machine, std::span<const int64_t> ranks,
@@ -37,11 +37,12 @@ bool depends_on_messages(const MachineModel& machine, const GroupLinks& links,
 /// if the time depends on messages. Measured points (MachineModel::points_of) come first, then the
 /// formula of the machine's Collectives:
 ///
-///   kDirect   until the slowest member's messages have arrived; ceil(log2 n) times as long for
-///             CallPattern::kTree
-///   kNccl     nccl_seconds of the op and its bytes; of an all_to_all, until the slowest member's
-///             messages have arrived
-///   kNcclExact  an all_gather as kNccl; others as kDirect. Only an all_gather uses points
+/// - kDirect: until the slowest member's messages have arrived; ceil(log2 n) times as long for
+///   CallPattern::kTree.
+/// - kNccl: nccl_seconds of the op and its bytes; of an all_to_all, until the slowest member's
+///   messages have arrived.
+/// - kNcclExact: an all_gather as kNccl; others as kDirect. Of collectives, all_gather alone uses
+///   points.
 ///
 /// A formula takes call_overhead_us first; points contain it.
 double collective_seconds(const MachineModel& machine, const GroupLinks& links,

@@ -5,10 +5,10 @@
 // n ranks, S bytes of the whole array, B bytes per second of the slowest level that the group uses
 // (GroupLinks::ring_bytes_per_second):
 //
-//   ring   all_reduce                     2 (n-1)/n S/B + 2 L
-//          all_gather, reduce_scatter       (n-1)/n S/B + L
-//          broadcast                                S/B + L
-//   tree   all_reduce                             2 S/B + 2 T
+// | ring | all_reduce                 | 2 (n-1)/n S/B + 2 L |
+// | ring | all_gather, reduce_scatter | (n-1)/n S/B + L     |
+// | ring | broadcast                  | S/B + L             |
+// | tree | all_reduce                 | 2 S/B + 2 T         |
 //
 // L: the latencies of a ring's edges, without the fastest one: a value passes n-1 of them. T: of a
 // chain through the members in one unit of the innermost level, and of a binary tree (floor(log2

@@ -1,7 +1,7 @@
 // The programs of a pipeline schedule: a rank per stage, a launch per action.
 //
 //   const auto programs = programs_of(schedule, {18.522, 18.086, 9.337, 0.601});
-//   const SimulatedStep step = simulate(programs, schedule_machine(times), {.keeps_timeline = true});
+//   const SimulatedStep step = simulate(programs, schedule_machine(times));
 //
 // The times are those of pipeline::simulate, which needs no machine; a recorded job has the order
 // of its schedule in its own programs and needs neither.

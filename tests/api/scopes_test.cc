@@ -28,6 +28,7 @@
 #include "phi/common/errors.h"
 #include "phi/core/observer_scope.h"
 #include "phi/core/rank_context.h"
+#include "phi/core/storage/memory_ledger.h"
 #include "phi/core/trace/trace.h"
 #include "phi/tensor_api.h"
 
@@ -99,6 +100,12 @@ std::vector<ScopeRow> rows_of(Things& things) {
        [] { return fmt::format("{}", autograd::grad_enabled()); }},
       {"NoGrad", [](int) { return std::make_shared<NoGrad>(); },
        [] { return fmt::format("{}", autograd::grad_enabled()); }, false},
+      {"phi/core/storage/memory_ledger.h MemoryUseScope",
+       [](int n) { return std::make_shared<MemoryUseScope>(MemoryUse::kMessages, n); },
+       [] {
+         const auto& [use, layer] = MemoryUseScope::current();
+         return fmt::format("{} {}", static_cast<int>(use), layer);
+       }},
       {"phi/core/rank_context.h RankWorkScope",
        [](int n) { return std::make_shared<RankWorkScope>(RankContext::current(), n, n + 10); },
        [] {

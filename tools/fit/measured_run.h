@@ -1,7 +1,6 @@
-// Measured training runs of a GPT, one a line of a CSV file.
-//
-//   # GPUs,global batch,micro batch,hidden size,attention heads,# layers,sequence length,
-//   tensor parallelism,data parallelism,pipeline parallelism,iteration time (ms)
+// Measured training runs of a GPT, one in each line of a CSV file. Its columns are "# GPUs", "global
+// batch", "micro batch", "hidden size", "attention heads", "# layers", "sequence length", "tensor
+// parallelism", "data parallelism", "pipeline parallelism" and "iteration time (ms)".
 #pragma once
 
 #include <cstdint>

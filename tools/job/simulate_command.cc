@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <iostream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -165,7 +164,7 @@ void write_trace(const PredictedJob& job, const std::string& path) {
 void write_json(const simulation::Prediction& prediction) {
   if (FLAGS_json.empty()) return;
   AtomicFile file(FLAGS_json, "prediction");
-  file.write(to_json(prediction).dump(2) + "\n");
+  file.write(json_text(prediction, 2) + "\n");
   file.finish();
 }
 

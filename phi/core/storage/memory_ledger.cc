@@ -61,7 +61,7 @@ void MemoryLedger::find_and_add(const MemoryAccount& account, const void* holder
   MemoryLedger* const ledger = LedgerTable::get().find(account);
   if (ledger == nullptr || bytes == 0) return;
   const std::lock_guard lock(ledger->mutex_);
-  const Key key = MemoryUseScope::current_;
+  const Key key = MemoryUseScope::current();
   ledger->entries_[holder] = {key, bytes};
   ledger->add(key, bytes);
 }

@@ -45,9 +45,11 @@ class MemoryUseScope {
   MemoryUseScope(const MemoryUseScope&) = delete;
   MemoryUseScope& operator=(const MemoryUseScope&) = delete;
 
+  using Key = std::pair<MemoryUse, int>;  // use, and layer
+  /// Of the innermost scope of the calling thread; kActivations of no layer without one.
+  static const Key& current() { return current_; }
+
  private:
-  friend class MemoryLedger;
-  using Key = std::pair<MemoryUse, int>;
   static inline thread_local Key current_{MemoryUse::kActivations, -1};
   Key outer_;
 };

@@ -2,7 +2,6 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
@@ -38,7 +37,7 @@ std::pair<std::string, std::string> simulate_step(const nb::callable& make_step,
                                distributed::simulator::find_machine(machine),
                                {.items = items, .steps = steps})
           .prediction;
-  return {simulation::to_json(prediction).dump(), simulation::table(prediction)};
+  return {simulation::json_text(prediction), simulation::table(prediction)};
 }
 
 }  // namespace

