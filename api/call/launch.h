@@ -97,12 +97,17 @@ struct KernelLauncher<KernelSignature<Params...>> {
   // launch.
   [[gnu::cold, gnu::noinline]] static void dry(const KernelContext& context, const OpDef& op,
                                                DataType dtype, Params... args) {
-    StoredArgs stored(op);
-    (stored.add(args), ...);
-    check_shapes_known(op, stored);
-    if (Recorder* recorder = RankContext::current().recorder())
-      return record_launch(*recorder, context, op, dtype, std::move(stored), run_stored);
-    plan_launch(op, stored);
+    const KernelArrays all = arrays(args...);
+    check_shapes_known(op, all);
+    RankContext& rank = RankContext::current();
+    if (rank.recorder() != nullptr || rank.observers().any_events()) {
+      StoredArgs stored(op);
+      (stored.add(args), ...);
+      if (Recorder* recorder = rank.recorder())
+        return record_launch(*recorder, context, op, dtype, std::move(stored), run_stored);
+      report_planned(op, stored);
+    }
+    plan_arrays(op, all);
     if (const auto kernel = op.kernel.find_dry(dtype)) {
       reinterpret_cast<Function>(kernel)(context, args...);
     }

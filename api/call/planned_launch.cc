@@ -6,26 +6,43 @@
 #include "phi/core/rank_context.h"
 
 namespace phi::detail {
+namespace {
 
-void check_shapes_known(const OpDef& op, StoredArgs& args) {
-  args.visit([&](const DenseTensor& array, Access access) {
-    PHI_CHECK(access != Access::kWrite || array.defined(),
+void plan_array(const DenseTensor& array, Access access) {
+  if (access == Access::kShape || !array.defined()) return;
+  if (array.storage()->source()) array.storage()->materialise();
+  if (access == Access::kWrite) array.storage()->before_write();
+}
+
+}  // namespace
+
+void check_shapes_known(const OpDef& op, const KernelArrays& arrays) {
+  for (const KernelArray& x : arrays) {
+    PHI_CHECK(!x.is_written || x.array->defined(),
               errors::Unimplemented("the output shape of {} depends on data, which is not "
                                     "available in a dry run or a captured program.",
                                     op.name));
-  });
+  }
+}
+
+void plan_arrays(const OpDef& op, const KernelArrays& arrays) {
+  for (const KernelArray& x : arrays) {
+    const bool is_unread = !x.is_written && op.is_unread(x.position);
+    plan_array(*x.array, is_unread      ? Access::kShape
+                         : x.is_written ? Access::kWrite
+                                        : Access::kRead);
+  }
 }
 
 void plan_launch(const OpDef& op, StoredArgs& args) {
-  args.visit([](const DenseTensor& array, Access access) {
-    if (access == Access::kShape || !array.defined()) return;
-    if (array.storage()->source()) array.storage()->materialise();
-    if (access == Access::kWrite) array.storage()->before_write();
-  });
+  args.visit(plan_array);
+  report_planned(op, args);
+}
+
+void report_planned(const OpDef& op, StoredArgs& args) {
   const Observers& observers = RankContext::current().observers();
-  if (observers.any_events()) {
+  if (observers.any_events())
     observers.notify(&Observer::on_planned_launch, PlannedLaunch{op.name, args.cost()});
-  }
 }
 
 }  // namespace phi::detail

@@ -1,16 +1,22 @@
 // The launch of a dry rank, which computes nothing.
 #pragma once
 
+#include "api/call/args/kernel_args.h"
 #include "api/call/launch_step.h"
 #include "phi/core/op_def.h"
 
 namespace phi::detail {
 
 /// Errors: Unimplemented for an output whose shape depends on data.
-void check_shapes_known(const OpDef& op, StoredArgs& args);
+void check_shapes_known(const OpDef& op, const KernelArrays& arrays);
 
-/// Plans the bytes that the launch allocates: those of deferred tensors, and of aliases that it
-/// writes to. Reports the launch to the rank's observers.
+/// Plans the bytes that a launch allocates: those of deferred tensors, and of aliases that it
+/// writes to.
+void plan_arrays(const OpDef& op, const KernelArrays& arrays);
+/// The same for a launch with stored arguments, which it also reports.
 void plan_launch(const OpDef& op, StoredArgs& args);
+
+/// Reports the estimated work of a launch to the rank's observers.
+void report_planned(const OpDef& op, StoredArgs& args);
 
 }  // namespace phi::detail

@@ -1,6 +1,7 @@
 // Runs plans: each step computes a new local array from the previous one.
 #include "distributed/reshard/execute.h"
 
+#include <exception>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -366,8 +367,19 @@ DistTensor reshard(const DistTensor& src, const TensorDistAttr* dst, ReshardAlia
 
 PendingReshard::PendingReshard() = default;
 PendingReshard::PendingReshard(PendingReshard&&) noexcept = default;
-PendingReshard& PendingReshard::operator=(PendingReshard&&) noexcept = default;
-PendingReshard::~PendingReshard() = default;
+PendingReshard& PendingReshard::operator=(PendingReshard&& other) noexcept {
+  if (this != &other) {
+    this->~PendingReshard();
+    new (this) PendingReshard(std::move(other));
+  }
+  return *this;
+}
+// A captured program waits for messages of handles that are dropped, so that its next run begins
+// without them.
+PendingReshard::~PendingReshard() {
+  Recorder* const recorder = recorded_ ? RankContext::current().recorder() : nullptr;
+  if (recorder && std::uncaught_exceptions() == 0) recorder->add(std::move(recorded_));
+}
 
 void check_mesh(const ProcessMesh& mesh) {
   const int64_t ranks = World::current().size();

@@ -60,8 +60,8 @@ class PendingReshard {
   /// may write to the source.
   DistTensor wait_until_sent();
   /// Waits until this rank's messages have left, and releases their buffers. Before or after
-  /// wait(). A captured program that does not call it keeps the buffers until its next run.
-  /// Errors: those of every call of a Group.
+  /// wait(). A captured program does so when the handle is dropped. Errors: those of every call
+  /// of a Group.
   void finish_sending();
 
  private:

@@ -19,9 +19,8 @@ class LaunchArgs {
   void add(size_t tensor, const Dims& shape) { shapes_[tensor].push_back(shape); }
 
   /// The shape of a single tensor. [0] if the kernel does not receive it.
-  const Dims& shape(size_t tensor) const {
-    static const Dims kNone{0};
-    return shapes_[tensor].empty() ? kNone : shapes_[tensor].front();
+  Dims shape(size_t tensor) const {
+    return shapes_[tensor].empty() ? Dims{0} : shapes_[tensor].front();
   }
   /// The shapes of the tensors of a list that are present.
   std::span<const Dims> list(size_t tensor) const { return shapes_[tensor]; }
