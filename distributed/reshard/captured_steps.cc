@@ -1,8 +1,11 @@
 // Steps of captured programs: reshards as one or two steps, slices and fills.
 #include "distributed/reshard/captured_steps.h"
 
+#include <algorithm>
+
 #include "distributed/comm/reduce.h"
 #include "distributed/comm/world.h"
+#include "distributed/placement/collective_volume.h"
 #include "distributed/reshard/execute.h"
 #include "phi/common/errors.h"
 #include "phi/core/device/host_array.h"
@@ -36,13 +39,24 @@ class ReshardStepBase : public Step {
  public:
   explicit ReshardStepBase(ReshardEndpoints endpoints) : endpoints_(std::move(endpoints)) {}
   bool has_messages() const override { return true; }
-  // Memory for the arrays between the steps of the plan.
+  // Memory for the arrays between the steps of the plan, and for what reductions receive.
   size_t scratch_bytes() const override {
-    return 2 * (endpoints_.has_input ? endpoints_.input.nbytes() : 0) +
-           (endpoints_.has_output ? endpoints_.output.nbytes() : 0);
+    const size_t input = endpoints_.has_input ? endpoints_.input.nbytes() : 0;
+    const size_t output = endpoints_.has_output ? endpoints_.output.nbytes() : 0;
+    return 2 * input + output + received_by_reductions(input);
   }
 
  protected:
+  // An upper bound: two slices of all members, or all members' arrays if they are short
+  // (Group::reduce_parts, Group::reduce_by_gather).
+  size_t received_by_reductions(size_t input) const {
+    if (input == 0 || endpoints_.from->partial_dims().empty()) return 0;
+    constexpr size_t kWidestElement = 16;  // slices are rounded up to elements
+    const auto ranks = static_cast<size_t>(endpoints_.from->mesh().size());
+    const size_t by_gather =
+        std::min(input * ranks, input + 4 * static_cast<size_t>(kAllReduceByGatherBytes));
+    return std::max(2 * (input + kWidestElement * ranks), by_gather);
+  }
   void visit_endpoints(const Visitor& visitor, Access of_output) {
     if (endpoints_.has_input) visitor(endpoints_.input, Access::kRead);
     if (endpoints_.has_output) visitor(endpoints_.output, of_output);
