@@ -44,8 +44,8 @@ std::vector<std::string> names_in(const YAML::Node& node) {
 [[noreturn]] void throw_unknown(const std::string& change, const std::string& path,
                                 const std::string& name, const YAML::Node& node) {
   const std::string hint = did_you_mean(name, names_in(node));
-  throw errors::InvalidArgument("{}: {} has no key '{}'{}", change, path, name,
-                                hint.empty() ? "." : hint);
+  throw errors::InvalidArgument("{}: there is no key '{}' in the machine file {}{}", change, name,
+                                path, hint.empty() ? "." : hint);
 }
 
 void set(const YAML::Node& root, const std::string& path, const std::string& change) {

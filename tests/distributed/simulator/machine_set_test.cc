@@ -52,10 +52,10 @@ TEST(MachineSet, RefusesWhatTheMachineDoesNotHave) {
   const auto expect = [&](const char* change, const std::string& message) {
     EXPECT_THAT(error_of(change), ThrowsError(ErrorCode::kInvalidArgument, message)) << change;
   };
-  expect("link.node.GBps=1", "has no key 'link', did you mean 'links'?");
-  expect("links.nod.GBps=1", "has no key 'nod', did you mean 'node'?");
-  expect("memory.device.GBps=1", "has no key 'memory'.");
-  expect("cores.node=1", "has no key 'cores'.");
+  expect("link.node.GBps=1", "there is no key 'link' in the machine file ");
+  expect("links.nod.GBps=1", "there is no key 'nod' in the machine file ");
+  expect("memory.device.GBps=1", "there is no key 'memory' in the machine file ");
+  expect("cores.node=1", "there is no key 'cores' in the machine file ");
   expect("corse=1", "with corse=1:");
   expect("corse=1", "the key 'corse' is not read here, did you mean 'cores'?");
   expect("links.node.GBps=-1", "GBps is -1; expected a number above 0.");

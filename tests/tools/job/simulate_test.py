@@ -315,7 +315,7 @@ class Simulate(unittest.TestCase):
             (2, [job, machine, "--slow=1"], "--slow=1: expected RANK:FACTOR with a factor above 0, e.g. 77:1.3."),
             (2, [job, machine, "--slow=1:-2"], "--slow=1:-2: expected RANK:FACTOR with a factor above 0"),
             (2, [job, machine, "--slow=1:2,1:3"], "--slow=1:3: rank 1 is given twice."),
-            (1, [job, machine, "--set=link.node.GBps=1"], "has no key 'link', did you mean 'links'?"),
+            (1, [job, machine, "--set=link.node.GBps=1"], "there is no key 'link' in the machine file "),
             (1, [job, machine, "--set=links.node.GBpss=1"], "the key 'GBpss' is not read here, did you mean 'GBps'?"),
             (1, [job, machine, "--set=cores"], "'cores' is no KEY=VALUE, e.g. links.node.GBps=50."),
             (1, [job, machine, "--trace=/nonexistent/t.json"], "cannot write the trace '/nonexistent/t.json'"),
