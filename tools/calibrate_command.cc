@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "api/simulation/calibrate.h"
+#include "api/simulation/calibration/calibrate.h"
 #include "distributed/comm/world.h"
 #include "distributed/simulator/machine_yaml.h"
 #include "phi/common/errors.h"

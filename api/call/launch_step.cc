@@ -105,7 +105,8 @@ LaunchStep::LaunchStep(const OpDef& op, DataType dtype, const Place& place,
   kernel_ = op.kernel.find(kind, dtype);
 }
 
-// Of a dry run, like a planned launch outside of a program (KernelLauncher::dry).
+// The launch in a dry run: plans the arrays, reports the launch and runs the dry kernel, as
+// KernelLauncher::dry does for calls that are not captured.
 void LaunchStep::plan() {
   plan_launch(op_, args_);
   const auto kernel = op_.kernel.find_dry(dtype_);

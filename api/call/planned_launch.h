@@ -13,7 +13,7 @@ void check_shapes_known(const OpDef& op, const KernelArrays& arrays);
 /// Plans the bytes that a launch allocates: those of deferred tensors, and of aliases that it
 /// writes to.
 void plan_arrays(const OpDef& op, const KernelArrays& arrays);
-/// The same for a launch with stored arguments, which it also reports.
+/// Plans the bytes of a launch whose arguments are stored, and reports the launch.
 void plan_launch(const OpDef& op, StoredArgs& args);
 
 /// Reports the estimated work of a launch to the rank's observers.

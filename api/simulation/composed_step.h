@@ -65,16 +65,18 @@ struct RepeatedBody {
 /// the world, and exchanges activations with rank r of the next stage.
 struct ComposedStep {
   distributed::pipeline::Schedule schedule;
-  /// What each virtual stage consists of, in the order of the model.
+  /// The bodies of each virtual stage, in the order of the model.
   std::vector<std::vector<RepeatedBody>> parts;
   int64_t ranks_per_stage = 1;
-  /// That a rank of a stage sends to the next one for a micro-batch, and receives as gradients.
+  /// Bytes of activations that a rank sends to the next stage for a micro-batch; gradients have the
+  /// same size.
   int64_t bytes_between = 0;
-  /// What the ranks of a stage do with them, such as an all-gather. May be empty.
+  /// Programs that the ranks of a stage run after each receive, such as an all-gather. Optional.
   RankPrograms after_receive;
   /// Gradients that the first and the last stage add up, of an embedding that is also the head.
   int64_t tied_bytes = 0;
-  /// What each stage does after its last micro-batch: gradients and optimizer. On ranks of stage 0.
+  /// The programs of each stage after its last micro-batch: gradient reductions and optimizer.
+  /// Their groups are those of stage 0.
   std::vector<RankPrograms> updates;
 };
 

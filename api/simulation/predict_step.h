@@ -28,7 +28,8 @@ struct StepOptions {
   int64_t steps = 2;
 };
 
-/// What a rank does. Errors: those of the step; InvalidArgument for less than one step.
+/// Records the launches, calls and memory of one rank. Errors: those of the step; InvalidArgument
+/// for less than one step.
 RecordedRank record_rank(const distributed::ProcessMesh& mesh, int64_t rank,
                          const MakeStep& make_step, int64_t steps);
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 
 #include "api/call/call_events.h"
@@ -15,16 +16,8 @@
 namespace phi::simulation {
 namespace {
 
-using distributed::MeshCoord;
 using distributed::ProcessMesh;
 using distributed::TensorDistAttr;
-
-// The distance between neighbours along a mesh dim.
-int64_t stride_along(const ProcessMesh& mesh, int mesh_dim) {
-  MeshCoord next{};
-  next[static_cast<size_t>(mesh_dim)] = 1;
-  return mesh.rank_at(next) - mesh.rank_at(MeshCoord{});
-}
 
 std::optional<int> find_dim(const ProcessMesh& mesh, const std::string& name) {
   const auto found = std::ranges::find(mesh.dim_names(), name);
@@ -89,8 +82,7 @@ void ShardSymmetry::check_mesh(const ProcessMesh& mesh, const char* op) {
     const std::string& name = mesh_.dim_names()[m];
     const std::optional<int> own = mesh.is_regular() ? find_dim(mesh, name) : std::nullopt;
     const int job = static_cast<int>(m);
-    if (own && mesh.dim_size(*own) == mesh_.dim_size(job) &&
-        stride_along(mesh, *own) == stride_along(mesh_, job))
+    if (own && mesh.dim_size(*own) == mesh_.dim_size(job) && mesh.stride(*own) == mesh_.stride(job))
       continue;
     set(m,
         fmt::format("the {} of an operator, '{}', has not all of {}", mesh.to_string(), op, name));

@@ -50,7 +50,7 @@ void greater_than(LoweringContext& call) {
   call.set_output(call.b.compare("GT", call.input("x"), call.input("y")));
 }
 
-// Of integers the result is a float.
+// Integers are converted to floats first, like the inputs of the kernels.
 void unary(LoweringContext& call, std::string_view op) {
   const auto element = wide_element(call.output_type().element);
   call.set_output(call.b.unary(op, call.b.convert(call.input("x"), element)));

@@ -73,6 +73,9 @@ class ProcessMesh {
   ProcessMesh slice(int mesh_dim, int64_t index) const;
 
   bool is_regular() const { return desc_->ranks.empty(); }
+  /// The distance of two ranks that are neighbours along `mesh_dim`; 0 if it has size 1. Requires a
+  /// regular mesh.
+  int64_t stride(int mesh_dim) const { return desc_->strides[static_cast<size_t>(mesh_dim)]; }
 
   friend bool operator==(const ProcessMesh& a, const ProcessMesh& b) { return a.desc_ == b.desc_; }
   /// Identity for hashing; stable for the life of the process.

@@ -14,14 +14,6 @@ bool covers(const ProcessMesh& all, const ProcessMesh& part) {
   return is_world && part.is_regular() && part.highest_rank() < all.size();
 }
 
-// The distance between neighbours along a mesh dim of a regular mesh.
-int64_t stride_along(const ProcessMesh& mesh, int mesh_dim) {
-  if (mesh.dim_size(mesh_dim) == 1) return 1;
-  MeshCoord next{};
-  next[mesh_dim] = 1;
-  return mesh.rank_at(next) - mesh.rank_at(MeshCoord{});
-}
-
 // Calls f(indices) for every combination of one index per tensor dim within [first, last).
 template <typename F>
 void for_each_combination(const std::vector<std::pair<int64_t, int64_t>>& ranges, F f) {
@@ -136,10 +128,11 @@ int64_t TransferRoutes::source_for(int64_t dst_rank, const MeshCoord& dst_coord,
     return mesh.rank_at(fixed);
   }
   if (covers(move_.dst->mesh(), mesh)) {
-    // The replica at the same place along these mesh dims: other ranks of a stage send alike.
+    // Use the replica with the coordinates of dst_rank in the mesh that src is a slice of, so that
+    // all replicas send equally much.
     for (int m = 0; m < mesh.ndim(); ++m) {
-      if (has(free_, m))
-        fixed[m] = static_cast<int32_t>(dst_rank / stride_along(mesh, m) % mesh.dim_size(m));
+      if (has(free_, m) && mesh.dim_size(m) > 1)
+        fixed[m] = static_cast<int32_t>(dst_rank / mesh.stride(m) % mesh.dim_size(m));
     }
     return mesh.rank_at(fixed);
   }

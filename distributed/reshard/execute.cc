@@ -368,10 +368,12 @@ DistTensor reshard(const DistTensor& src, const TensorDistAttr* dst, ReshardAlia
 PendingReshard::PendingReshard() = default;
 PendingReshard::PendingReshard(PendingReshard&&) noexcept = default;
 PendingReshard& PendingReshard::operator=(PendingReshard&& other) noexcept {
-  if (this != &other) {
-    this->~PendingReshard();
-    new (this) PendingReshard(std::move(other));
-  }
+  const PendingReshard dropped(std::move(*this));
+  result_ = std::move(other.result_);
+  transfer_ = std::move(other.transfer_);
+  rest_ = std::move(other.rest_);
+  participates_ = other.participates_;
+  recorded_ = std::move(other.recorded_);
   return *this;
 }
 // A captured program waits for messages of handles that are dropped, so that its next run begins

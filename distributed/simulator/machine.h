@@ -48,7 +48,7 @@ struct LinkLevel {
   int64_t shared_by = 1;  // neighbouring ranks that share one link of this level
   int line = 0;           // in the machine file, for messages; 0: none
 
-  /// What one rank receives while the ranks that share its link receive as much.
+  /// Rate at which one rank receives if all ranks that share its link receive at once.
   double rank_GBps() const { return GBps / static_cast<double>(shared_by); }
   /// Compares all but `line`.
   friend bool operator==(const LinkLevel& a, const LinkLevel& b) {
@@ -120,7 +120,7 @@ struct MachineModel {
   /// its bytes at memory_GBps. One without flops, in a dtype without families, uses the rates of
   /// float32. Errors: InvalidArgument for flops in a dtype without families.
   Time time_of(const Computation& computation) const;
-  /// What tensors of one rank can have; 0: unknown.
+  /// Bytes that the tensors of one rank may occupy: memory_GiB - reserved_GiB. 0: unknown.
   int64_t tensor_memory_bytes() const;
   /// By what factor launches take longer if this many ranks share the cores.
   double slowdown(int64_t ranks) const;

@@ -102,7 +102,7 @@ std::vector<LinkLevel> read_links(const std::string& file, const YamlMap& machin
   return links;
 }
 
-// What the numbers of a point are called.
+// The names of a point's two numbers, for errors.
 struct PointNames {
   const char* first;
   const char* second;

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "distributed/simulator/group_links.h"
+#include "distributed/simulator/collectives/group_links.h"
 #include "phi/common/split_mix.h"
 
 namespace phi::distributed::simulator {

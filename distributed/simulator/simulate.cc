@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-#include "distributed/simulator/collective_time.h"
+#include "distributed/simulator/collectives/collective_time.h"
 #include "distributed/simulator/rank_classes.h"
 #include "phi/common/errors.h"
 

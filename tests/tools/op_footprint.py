@@ -28,7 +28,7 @@ PARTS = [
     ("rule", r"distributed/spmd/rules/"),
     ("composite", r"api/autograd/composite"),
     ("lowering", r"api/stablehlo/"),
-    ("rate", r"api/simulation/measured_families\.cc|distributed/simulator/machines/"),
+    ("rate", r"api/simulation/calibration/measured_families\.cc|distributed/simulator/machines/"),
     ("example of rule", r"tools/spmd/document_examples\.cc"),
     ("Paddle's name", r"tools/spmd/reference/"),
     ("PyTorch's name", r"tools/op/torch_names\.cc"),

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import signal
 import stat
 import subprocess
@@ -434,7 +435,10 @@ def test_a_bundle_checks_without_the_tree(tmp_path):
     built(tmp_path)
     done = check(tmp_path, f"--bundle={tmp_path / 'bundle'}")
     assert done.returncode == 0, done.stderr
-    assert "GPUs 90-real" in done.stdout and f"{tmp_path / 'bundle'}.tar.xz: " in done.stdout
+    assert "GPUs 90-real" in done.stdout
+    size = re.search(re.escape(f"{tmp_path / 'bundle'}.tar.xz: ") + r"(\d+\.\d) MB", done.stdout)
+    archive = (tmp_path / "bundle.tar.xz").stat().st_size / 1e6
+    assert size and archive > 0.5 and abs(float(size.group(1)) - archive) <= 0.1, done.stdout
     assert "It needs Linux with glibc 2.36, libstdc++ with GLIBCXX 3.4.30 or newer, python3, " in done.stdout
     assert "libcublasLt.so.13 of CUDA and libnccl.so.2 (NCCL 2.27 or newer;" in done.stdout
     assert not (tmp_path / "bundle/lib/libm.so.6").exists(), "glibc is the machine's"

@@ -4,8 +4,8 @@ expected of an A100-80GB, and how far from that it may be.
 Expectations have sources other than the runs to fit: those of distributed/simulator/machines/a100_80g.yaml
 (data sheet, published matmul rates and their efficiencies by size, published all-reduce times in a node,
 latencies of NCCL's tuning model), 200 Gb/s HDR InfiniBand between pairs of devices, and PyTorch's launch
-costs of some 10 us of the host. The rates of batches of small matmuls and of unaligned ones are assumed,
-and have wide spreads.
+costs of some 10 us of the host. The rates of batches of small matmuls and of unaligned ones have no source: they were set
+after a look at fits, and have wide spreads.
 """
 
 from dataclasses import dataclass

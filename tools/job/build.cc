@@ -112,6 +112,7 @@ ProgramMemory program_memory(const MemoryConfig& memory) {
                 .host_bytes = memory.host,
                 .disk_bytes = memory.disk.empty() ? 0 : kWholeDisk};
   if (!memory.disk.empty()) out.disk_folder = memory.disk;
+  out.machine = memory.machine;
   return out;
 }
 

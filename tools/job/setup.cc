@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 #include <vector>
 
 #include "api/dtensor/gpu_of_rank.h"
@@ -141,6 +142,15 @@ void set_device_limit(Setup* setup) {
   }
 }
 
+// Predicts the job on rank 0, and times the transfers of each rank, on the machine of --machine.
+void use_machine(int64_t steps, Setup* setup) {
+  const auto machine = std::make_shared<const distributed::simulator::MachineModel>(
+      distributed::simulator::find_machine(FLAGS_machine));
+  if (distributed::rank() == 0)
+    setup->predicted = predict_job(*setup, steps, *machine).step.prediction;
+  setup->config.memory.machine = machine;
+}
+
 void check_traced_steps(const Setup& setup) {
   if (FLAGS_trace_steps.empty()) return;
   const JobConfig& config = setup.config;
@@ -197,12 +207,8 @@ Setup prepare(JobConfig config, bool predicts) {
     check_disk(setup.config);
     set_device_limit(&setup);
   }
+  if (predicts && !FLAGS_machine.empty()) use_machine(steps, &setup);
   if (distributed::rank() == 0) {
-    if (predicts && !FLAGS_machine.empty()) {
-      setup.predicted =
-          predict_job(setup, steps, distributed::simulator::find_machine(FLAGS_machine))
-              .step.prediction;
-    }
     if (!FLAGS_report.empty()) check_writable(FLAGS_report, "report");
     if (!FLAGS_explain.empty() && FLAGS_explain != cli::kNoValue) {
       check_writable(FLAGS_explain, "explanation");

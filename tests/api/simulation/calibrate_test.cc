@@ -1,5 +1,5 @@
 // The structure of what calibration measures. Rates depend on the machine and are not tested.
-#include "api/simulation/calibrate.h"
+#include "api/simulation/calibration/calibrate.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,13 +1,13 @@
 // Times of collectives against numbers computed by hand.
-#include "distributed/simulator/collective_time.h"
+#include "distributed/simulator/collectives/collective_time.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "distributed/simulator/group_links.h"
-#include "distributed/simulator/nccl_time.h"
+#include "distributed/simulator/collectives/group_links.h"
+#include "distributed/simulator/collectives/nccl_time.h"
 #include "support/error_matchers.h"
 
 namespace phi::distributed::simulator {

@@ -8,10 +8,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "distributed/simulator/collective_time.h"
-#include "distributed/simulator/group_links.h"
+#include "distributed/simulator/collectives/collective_time.h"
+#include "distributed/simulator/collectives/group_links.h"
+#include "distributed/simulator/collectives/nccl_time.h"
 #include "distributed/simulator/machine_yaml.h"
-#include "distributed/simulator/nccl_time.h"
 #include "support/error_matchers.h"
 
 namespace phi::distributed::simulator {

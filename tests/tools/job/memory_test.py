@@ -54,6 +54,19 @@ class Memory(unittest.TestCase):
         self.assertGreater(free["ranks"][0]["peak_tensor_bytes"], 4 * device)
         self.assertGreater(rank["transfers"]["host_to_device"]["bytes"], states)
 
+    def test_a_machine_times_the_transfers(self):
+        """What is evicted depends on how long steps take, and losses do not."""
+        transfers, losses = [], []
+        for rate in ("1e3", "1e15"):
+            machine = pathlib.Path(self.disk.name) / f"machine_{rate}.yaml"
+            machine.write_text(f"families: {{float32: {{matmul: {{by: flops, points: [[1, {rate}]]}}, bytes: {{points: [[1, 1e9]]}}}}}}\n")
+            text = launch.job_text(run={"steps": 2, "global_batch": 8, "micro_batches": 4}, **TRAIN, **limits(3300 * KIB, 64 * MIB))
+            report, _ = self.folder.report(0, text, "--mesh=1", f"--machine={machine}")
+            transfers.append(report["ranks"][0]["transfers"])
+            losses.append(report["losses"])
+        self.assertEqual(losses[0], losses[1])
+        self.assertNotEqual(transfers[0], transfers[1])
+
     def test_a_layer_that_does_not_fit(self):
         """A layer's parameters, gradients and moments are 3 MiB: operator by operator they come and go."""
         self.same_losses(0, "1", 1500 * KIB, 64 * MIB)

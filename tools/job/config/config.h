@@ -38,6 +38,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
@@ -53,6 +54,10 @@
 #include "api/training/optimizer_config.h"
 #include "phi/common/dtype.h"
 #include "phi/common/errors.h"
+
+namespace phi::distributed::simulator {
+struct MachineModel;
+}
 
 namespace phi::job {
 
@@ -143,6 +148,8 @@ struct MemoryConfig {
   int64_t device = 0;  // 0: no limit
   int64_t host = 0;    // for values that exceed the device limit
   std::string disk;    // folder for a swap file, for values that exceed the host limit; empty: none
+  /// Set by --machine: the times of steps, from which transfers are timed.
+  std::shared_ptr<const distributed::simulator::MachineModel> machine = nullptr;
 
   bool is_limited() const { return device > 0; }
 };

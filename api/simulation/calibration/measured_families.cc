@@ -1,5 +1,5 @@
 // Operators and their inputs.
-#include "api/simulation/measured_families.h"
+#include "api/simulation/calibration/measured_families.h"
 
 #include <optional>
 

@@ -1,5 +1,5 @@
 // Timers of the steady clock.
-#include "api/simulation/timing.h"
+#include "api/simulation/calibration/timing.h"
 
 #include <algorithm>
 #include <chrono>

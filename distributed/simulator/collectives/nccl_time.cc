@@ -1,5 +1,5 @@
 // Rings and trees.
-#include "distributed/simulator/nccl_time.h"
+#include "distributed/simulator/collectives/nccl_time.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // Times messages and collectives, each on its own, and an exchange beside additions.
-#include "api/simulation/measured_messages.h"
+#include "api/simulation/calibration/measured_messages.h"
 
 #include <algorithm>
 #include <chrono>
@@ -10,8 +10,8 @@
 
 #include "api/generated/ops/add.h"
 #include "api/generated/ops/full.h"
+#include "api/simulation/calibration/timing.h"
 #include "api/simulation/record_step.h"
-#include "api/simulation/timing.h"
 #include "distributed/simulator/simulate.h"
 
 namespace phi::simulation {

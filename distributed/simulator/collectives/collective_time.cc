@@ -1,17 +1,17 @@
 // Chooses between measured points and the formulas of a machine's collectives.
-#include "distributed/simulator/collective_time.h"
+#include "distributed/simulator/collectives/collective_time.h"
 
 #include <algorithm>
 #include <bit>
 #include <string_view>
 #include <vector>
 
-#include "distributed/simulator/nccl_time.h"
+#include "distributed/simulator/collectives/nccl_time.h"
 
 namespace phi::distributed::simulator {
 namespace {
 
-// What a member receives in a call.
+// The messages that a member of a group receives in one call.
 struct Received {
   double latency = 0;          // of the level that is slowest to send its messages
   std::vector<int64_t> bytes;  // by level

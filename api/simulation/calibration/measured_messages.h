@@ -2,7 +2,7 @@
 // other.
 #pragma once
 
-#include "api/simulation/calibrate.h"
+#include "api/simulation/calibration/calibrate.h"
 
 namespace phi::simulation {
 

@@ -1,5 +1,5 @@
 // Times operators and messages, and divides the work that the simulator counts for them by it.
-#include "api/simulation/calibrate.h"
+#include "api/simulation/calibration/calibrate.h"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "api/simulation/measured_families.h"
-#include "api/simulation/measured_messages.h"
+#include "api/simulation/calibration/measured_families.h"
+#include "api/simulation/calibration/measured_messages.h"
+#include "api/simulation/calibration/timing.h"
 #include "api/simulation/record_step.h"
-#include "api/simulation/timing.h"
 #include "distributed/comm/world.h"
 
 namespace phi::simulation {

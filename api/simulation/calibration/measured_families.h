@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "api/simulation/timing.h"
+#include "api/simulation/calibration/timing.h"
 #include "distributed/simulator/machine.h"
 #include "phi/common/dtype.h"
 

@@ -1,5 +1,5 @@
 // Counts a group's members in the units of each level.
-#include "distributed/simulator/group_links.h"
+#include "distributed/simulator/collectives/group_links.h"
 
 #include <algorithm>
 #include <limits>

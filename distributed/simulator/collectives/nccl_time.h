@@ -21,7 +21,7 @@
 
 #include <string_view>
 
-#include "distributed/simulator/group_links.h"
+#include "distributed/simulator/collectives/group_links.h"
 
 namespace phi::distributed::simulator {
 

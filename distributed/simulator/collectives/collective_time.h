@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "distributed/simulator/group_links.h"
+#include "distributed/simulator/collectives/group_links.h"
 #include "distributed/simulator/machine.h"
 #include "distributed/simulator/rank_program.h"
 

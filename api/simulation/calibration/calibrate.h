@@ -28,7 +28,7 @@ struct CalibrationQuality {
   double residual = 0;    // largest relative error of a rate interpolated from its two neighbours
 };
 
-/// What was timed: seconds of each repetition on this rank, in order.
+/// The time of each repetition of one operator or message on this rank, in order.
 struct RawSamples {
   std::string name;
   std::string unit;  // of size: "flops" or "bytes"
