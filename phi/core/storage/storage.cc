@@ -231,7 +231,9 @@ void Storage::plan() {
   const auto& current = RankContext::current().memory();
   if (is_planned()) {
     if (&charged() == current.get()) return;
-    end_plan();  // of the capture that made it
+    // The account of the rank or capture that planned it. It stays planned, because other ranks may
+    // ask meanwhile.
+    uncharge_plan();
   }
   absence_ = {.op = OpScope::current(),
               .reason = "a dry run computes no values",
@@ -249,7 +251,10 @@ void Storage::plan() {
 
 void Storage::end_plan() {
   if (!planned_.exchange(false, std::memory_order_acq_rel)) return;
-  if (!owns_bytes()) return;
+  if (owns_bytes()) uncharge_plan();
+}
+
+void Storage::uncharge_plan() {
   charged().end_plan(static_cast<int64_t>(nbytes_));
   MemoryLedger::removed(charged(), this);
   guest_ = nullptr;
@@ -279,6 +284,7 @@ void Storage::materialise() {
   bring_box(*source_, Box::whole(whole.dims()), &whole);
   yield_point("storage.materialise.read");
   const IntrusivePtr<MemoryAccount> planned_under = guest_ ? guest_ : account_;
+  if (is_planned()) MemoryLedger::removed(*planned_under, this);
   take_bytes(*fresh);
   if (planned_.exchange(false, std::memory_order_acq_rel)) {
     planned_under->end_plan(static_cast<int64_t>(nbytes_));

@@ -230,6 +230,8 @@ class Storage : public RefCounted<Storage> {
   /// Counts the bytes as planned, without allocating them.
   void plan();
   void end_plan();
+  /// Ends the charge of planned bytes. The storage stays planned.
+  void uncharge_plan();
   /// Takes over the bytes of `other`, which are in a separate block.
   void take_bytes(Storage& other);
 
