@@ -1,7 +1,7 @@
 // The autophi command: runs a subcommand, and reports uncaught errors in one message.
 //
 //   autophi run JOB.yaml | supervise JOB.yaml | export JOB.yaml | data ... | weights ... | ckpt ... |
-//   simulate JOB.yaml | predict_runs ... | calibrate | spmd ... | op ... | reshard ... | show ... | schedule ... | --help | --version
+//   simulate JOB.yaml | plan JOB.yaml | predict_runs ... | calibrate | spmd ... | op ... | reshard ... | show ... | schedule ... | --help | --version
 #include <fmt/ranges.h>
 #include <gflags/gflags.h>
 #include <glog/logging.h>
@@ -28,6 +28,7 @@
 #include "tools/fit/predict_runs_command.h"
 #include "tools/job/export_command.h"
 #include "tools/job/output/standard_output.h"
+#include "tools/job/plan_command.h"
 #include "tools/job/run_command.h"
 #include "tools/job/simulate_command.h"
 #include "tools/op_command.h"
@@ -50,6 +51,7 @@ constexpr const char* kHelp =
     "                            run a job under mpirun, and restart it when it fails\n"
     "  autophi export JOB.yaml   write a step of the job as StableHLO text\n"
     "  autophi simulate JOB.yaml predict a step's time, messages and memory on a machine\n"
+    "  autophi plan JOB.yaml     choose the layout of a job for a number of devices\n"
     "  autophi predict_runs      predict measured runs of Megatron-DeepSpeed on a machine\n"
     "  autophi calibrate         measure this machine (under mpirun: also its messages)\n"
     "  autophi data ...          write files of token ids, and summarise them\n"
@@ -100,6 +102,7 @@ constexpr Command kCommands[] = {{"supervise", supervise_command},
                                  {"schedule", schedule_command},
                                  {"calibrate", calibrate_command},
                                  {"simulate", phi::job::simulate_command},
+                                 {"plan", phi::job::plan_command},
                                  {"predict_runs", phi::fit::predict_runs_command}};
 
 std::vector<std::string> subcommands() {

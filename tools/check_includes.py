@@ -118,11 +118,14 @@ LAYERS = (
         "api/autograd", "api/capture", "api/data", "api/explain", "api/nn")),
     Layer("api/generation", r"api/generation/", CALLS + ("api/capture", "api/nn")),
     Layer("api/simulation", r"api/simulation/", CALLS + ("distributed/simulator",), libraries=("fmt", "nlohmann")),
+    Layer("api/planning", r"api/planning/", CALLS + (
+        "api/autograd", "api/capture", "api/data", "api/explain", "api/nn", "api/training", "api/simulation",
+        "distributed/simulator"), libraries=("fmt", "nlohmann")),
     # The top: may include everything, and nothing above includes it.
     Layer("api", r"api/(generated/|runtime\.)|phi/(api|tensor_api)\.", libraries=("*",)),
     Layer("python", r"python/", PUBLIC + (
         "api/tensor words", "api/rules", "api/autograd", "api/capture", "api/explain", "api/stablehlo", "api/data",
-        "api/library", "api/testing", "api/nn", "api/training", "api/generation", "api/simulation", "distributed/simulator",
+        "api/library", "api/testing", "api/nn", "api/training", "api/generation", "api/simulation", "api/planning", "distributed/simulator",
         "api"),
           libraries=("fmt", "nanobind", "python")),
     Layer("training oracle", rf"{ORACLE}/", libraries=("yaml-cpp", "nlohmann", "gtest")),

@@ -36,22 +36,21 @@ void check_composed(const ComposedStep& step) {
             errors::InvalidArgument("two stages of {} chunks cannot be composed: activations and "
                                     "gradients pass the same way; record the whole step.",
                                     schedule.chunks));
-  for (const auto& actions : schedule.actions) {
-    const auto is_split = [](const Action& action) {
-      return action.kind == ActionKind::kBackwardInput ||
-             action.kind == ActionKind::kBackwardWeight;
-    };
-    PHI_CHECK(std::ranges::none_of(actions, is_split),
-              errors::InvalidArgument("schedule {} splits backwards, and bodies have whole ones; "
-                                      "compose gpipe, 1f1b or interleaved.",
-                                      schedule.kind));
-  }
 }
 
-struct StageSeconds {
-  double forward = 0;
-  double backward = 0;
-};
+double seconds_of(const BodySeconds& stage, ActionKind kind) {
+  switch (kind) {
+    case ActionKind::kForward:
+      return stage.forward;
+    case ActionKind::kBackward:
+      return stage.backward;
+    case ActionKind::kBackwardInput:
+      return stage.backward - stage.backward_weight;
+    case ActionKind::kBackwardWeight:
+      return stage.backward_weight;
+  }
+  return 0;
+}
 
 // Builds the program of the first rank of each stage.
 class StagePrograms {
@@ -61,7 +60,7 @@ class StagePrograms {
         times_(times),
         flow_(step.schedule),
         programs_(static_cast<size_t>(step.schedule.stages * step.ranks_per_stage)) {
-    for (const auto& parts : step.parts) seconds_.push_back(seconds_of(parts));
+    for (const auto& parts : step.parts) seconds_.push_back(sum_of(parts));
     after_receive_ = times.seconds_of(step.after_receive);
   }
 
@@ -76,12 +75,13 @@ class StagePrograms {
   }
 
  private:
-  StageSeconds seconds_of(const std::vector<RepeatedBody>& parts) {
-    StageSeconds sum;
+  BodySeconds sum_of(const std::vector<RepeatedBody>& parts) {
+    BodySeconds sum;
     for (const RepeatedBody& part : parts) {
       const BodySeconds one = times_.of(part.body);
       sum.forward += one.forward * static_cast<double>(part.times);
       sum.backward += one.backward * static_cast<double>(part.times);
+      sum.backward_weight += one.backward_weight * static_cast<double>(part.times);
     }
     return sum;
   }
@@ -98,8 +98,8 @@ class StagePrograms {
       add_seconds(stage, "after_receive", after_receive_);
     }
     const int part = step_.schedule.virtual_stage(stage, action.chunk);
-    const StageSeconds& seconds = seconds_[static_cast<size_t>(part)];
-    add_seconds(stage, name_of(action.kind), forward ? seconds.forward : seconds.backward);
+    add_seconds(stage, name_of(action.kind),
+                seconds_of(seconds_[static_cast<size_t>(part)], action.kind));
     const int to = flow_.consumer(stage, action);
     if (flow_.produced_by(stage, action) && to != stage) add_message(stage, stage, to);
   }
@@ -149,7 +149,7 @@ class StagePrograms {
   const ComposedStep& step_;
   BodyTimes& times_;
   DataFlow flow_;
-  std::vector<StageSeconds> seconds_;  // by virtual stage
+  std::vector<BodySeconds> seconds_;  // by virtual stage
   double after_receive_ = 0;
   RankPrograms programs_;
 };
@@ -167,7 +167,8 @@ MachineModel links_alone(const MachineModel& machine) {
 BodySeconds BodyTimes::of(const std::shared_ptr<const Body>& body) {
   const auto known = known_.find(body);
   if (known != known_.end()) return known->second;
-  return known_[body] = {seconds_of(body->forward), seconds_of(body->backward)};
+  return known_[body] = {seconds_of(body->forward), seconds_of(body->backward),
+                         seconds_of(body->backward_weight)};
 }
 
 double BodyTimes::seconds_of(const RankPrograms& programs) const {

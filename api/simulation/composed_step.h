@@ -31,11 +31,14 @@ using RankPrograms = std::vector<distributed::simulator::RankProgram>;
 struct Body {
   RankPrograms forward;   // of a micro-batch
   RankPrograms backward;  // of a micro-batch, recomputation included
+  /// What a schedule that splits backwards defers; a part of `backward`. Empty: nothing.
+  RankPrograms backward_weight{};
 };
 
 struct BodySeconds {
   double forward = 0;
   double backward = 0;
+  double backward_weight = 0;  // of `backward`
 };
 
 /// Simulates each body once. `machine` must outlive this.
@@ -81,8 +84,7 @@ struct ComposedStep {
 };
 
 /// The seconds of the step. Errors: InvalidArgument if a list has not one entry for each (virtual)
-/// stage, for schedules that split backwards, and for two stages of several chunks; those of
-/// simulator::simulate.
+/// stage, and for two stages of several chunks; those of simulator::simulate.
 double simulate(const ComposedStep& step, BodyTimes& times);
 
 }  // namespace phi::simulation

@@ -110,8 +110,12 @@ RankProgram record_step(RecordingWorld& world, const std::function<void()>& step
     const ObserverScope scope(launches, world.rank_context());
     step();
   }
-  ProgramBuilder builder(world.rank());
-  for (const auto& event : world.take()) std::visit(builder, event);
+  return program_of(world.take(), world.rank());
+}
+
+RankProgram program_of(const std::vector<distributed::RecordedEvent>& events, int64_t rank) {
+  ProgramBuilder builder(rank);
+  for (const auto& event : events) std::visit(builder, event);
   return builder.take();
 }
 

@@ -5,7 +5,9 @@
 //   const auto program = record_step(world, step);
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "distributed/comm/recording/recording_world.h"
 #include "distributed/simulator/rank_program.h"
@@ -16,5 +18,9 @@ namespace phi::simulation {
 /// that send messages are a launch, followed by their calls.
 distributed::simulator::RankProgram record_step(distributed::RecordingWorld& world,
                                                 const std::function<void()>& step);
+
+/// The program of a rank that recorded these events.
+distributed::simulator::RankProgram program_of(
+    const std::vector<distributed::RecordedEvent>& events, int64_t rank);
 
 }  // namespace phi::simulation

@@ -12,13 +12,9 @@
 
 #include <cstdint>
 
-namespace phi::distributed {
+#include "distributed/planner/recompute.h"
 
-enum class Recompute : uint8_t {
-  kNone,
-  kSelective,  // the attention core: scores, softmax, its dropout
-  kFull,       // all but the layer's input
-};
+namespace phi::distributed {
 
 struct TransformerLayer {
   int64_t sequence = 0;

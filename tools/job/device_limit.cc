@@ -18,7 +18,7 @@ DEFINE_string(device_limit, "",
 namespace phi::job {
 namespace {
 
-int64_t parse_bytes(std::string_view text) {
+int64_t bytes_of_limit(std::string_view text) {
   int64_t bytes = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
   if (error == std::errc() && end == text.data() + text.size() && bytes > 0) return bytes;
@@ -34,7 +34,7 @@ std::optional<int64_t> device_limit_of(int64_t rank, int64_t world_size) {
   std::string_view rest = FLAGS_device_limit;
   while (true) {
     const size_t comma = rest.find(',');
-    limits.push_back(parse_bytes(rest.substr(0, comma)));
+    limits.push_back(bytes_of_limit(rest.substr(0, comma)));
     if (comma == std::string_view::npos) break;
     rest.remove_prefix(comma + 1);
   }

@@ -103,16 +103,22 @@ std::optional<double> utilisation(const Setup& setup, const MachineModel& machin
   return model_flops(setup) / (seconds * ranks * peak->second * 1e12);
 }
 
-PredictedJob predict_job(const Setup& setup, int64_t steps, const MachineModel& given,
-                         const distributed::simulator::SimulateOptions& options) {
-  const JobConfig& config = setup.config;
+PredictedJob predict_config(const JobConfig& config, const Setup& inputs, int64_t steps,
+                            const MachineModel& given,
+                            const distributed::simulator::SimulateOptions& options) {
   const MachineModel machine = machine_for(config, given);
   const ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
   PredictedJob out;
   out.world = simulation::record_world(
-      mesh, [&](int64_t rank) { return record(config, setup, steps, rank); });
+      mesh, [&](int64_t rank) { return record(config, inputs, steps, rank); });
   out.step = simulation::predict(out.world, machine,
                                  config.run.global_batch * items_per_sample(config), options);
+  return out;
+}
+
+PredictedJob predict_job(const Setup& setup, int64_t steps, const MachineModel& machine,
+                         const distributed::simulator::SimulateOptions& options) {
+  PredictedJob out = predict_config(setup.config, setup, steps, machine, options);
   out.step.prediction.mfu = utilisation(setup, machine, out.step.prediction.step_seconds);
   return out;
 }

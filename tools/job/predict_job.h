@@ -26,6 +26,12 @@ struct PredictedJob {
   simulation::PredictedStep step;
 };
 
+/// predict_job for another config than that of `inputs`, whose data and weights are used; without
+/// model flops.
+PredictedJob predict_config(const JobConfig& config, const Setup& inputs, int64_t steps,
+                            const distributed::simulator::MachineModel& machine,
+                            const distributed::simulator::SimulateOptions& options = {});
+
 /// A job of this many steps, of mode forward or train, whose mesh is settled. Bytes are those of
 /// all steps; if there is more than one, the second is predicted, which later ones equal. Errors:
 /// InvalidArgument with file and line for a job on another kind of device than the machine, or with

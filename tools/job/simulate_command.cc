@@ -12,7 +12,6 @@
 #include <iostream>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,6 +22,7 @@
 #include "distributed/simulator/find_machine.h"
 #include "distributed/simulator/machine_set.h"
 #include "tools/cli/command_line.h"
+#include "tools/cli/repeated_flags.h"
 #include "tools/job/config/keys/resolved_values.h"
 #include "tools/job/dry_run.h"
 #include "tools/job/output/atomic_file.h"
@@ -64,31 +64,6 @@ int64_t world_size_of(const JobConfig& config) {
   if (FLAGS_world_size != 0) return FLAGS_world_size;
   const MeshConfig mesh = FLAGS_mesh.empty() ? config.mesh : parse_mesh_flag(FLAGS_mesh);
   return mesh.shape.empty() ? 1 : mesh.num_ranks();
-}
-
-// A flag that is given several times is a list: "--slow=1:2 --slow=3:4" is "1:2,3:4".
-std::vector<std::string> repeated(int argc, char** argv, std::string_view flag) {
-  std::vector<std::string> values;
-  for (int i = 1; i < argc; ++i) {
-    std::string_view word = argv[i];
-    if (!word.starts_with('-')) continue;
-    word.remove_prefix(word.starts_with("--") ? 2 : 1);
-    if (word.starts_with(flag) && word.substr(flag.size()).starts_with('=')) {
-      values.emplace_back(word.substr(flag.size() + 1));
-    } else if (word == flag && i + 1 < argc) {
-      values.emplace_back(argv[++i]);
-    }
-  }
-  return values;
-}
-
-std::vector<std::string> elements_of(const std::vector<std::string>& lists) {
-  std::vector<std::string> out;
-  for (const std::string& list : lists) {
-    std::istringstream stream(list);
-    for (std::string element; std::getline(stream, element, ',');) out.push_back(element);
-  }
-  return out;
 }
 
 std::map<int64_t, double> slow_ranks(const std::vector<std::string>& elements, int64_t ranks) {
@@ -177,8 +152,8 @@ int simulate_command(int argc, char** argv) {
     std::fputs(kSimulateHelp, stdout);
     return 0;
   }
-  const std::vector<std::string> slow = repeated(argc, argv, "slow");
-  const std::vector<std::string> changes = elements_of(repeated(argc, argv, "set"));
+  const std::vector<std::string> slow = cli::repeated(argc, argv, "slow");
+  const std::vector<std::string> changes = cli::elements_of(cli::repeated(argc, argv, "set"));
   const std::vector<std::string> words = cli::parse_flags(argc, argv, flags);
   if (words.size() != 1) {
     throw cli::UsageError(
@@ -199,7 +174,7 @@ int simulate_command(int argc, char** argv) {
     check_same_job(setup.config, *measured);
   }
   const distributed::simulator::SimulateOptions options{
-      .slow = slow_ranks(elements_of(slow), FLAGS_world_size),
+      .slow = slow_ranks(cli::elements_of(slow), FLAGS_world_size),
       .keeps_timeline = !trace.empty() || measured};
   const PredictedJob job =
       predict_job(setup, steps,

@@ -93,6 +93,13 @@ const distributed::TensorDistAttr* Sequential::chunk_input_attr(int chunk, const
   return distributed::TensorDistAttr::get(*first.mesh(), x.placements());
 }
 
+std::vector<const Layer*> Sequential::chunk_links(int chunk) const {
+  const LinkRange range = chunk_range(chunk);
+  std::vector<const Layer*> out;
+  for (size_t i = range.begin; i < range.end; ++i) out.push_back(links_[i].get());
+  return out;
+}
+
 Tensor Sequential::forward_chunk(int chunk, const Tensor& x) const {
   const LinkRange range = chunk_range(chunk);
   Tensor out = x;

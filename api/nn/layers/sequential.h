@@ -57,6 +57,8 @@ class Sequential : public Layer {
   int num_stages() const { return num_stages_; }
   int num_chunks() const { return static_cast<int>(chunks_.size()) + (chunks_.empty() ? 1 : 0); }
   Tensor forward_chunk(int chunk, const Tensor& x) const;
+  /// The links of a chunk.
+  std::vector<const Layer*> chunk_links(int chunk) const;
   /// The placements in which a chunk accepts `x`, the output of the previous chunk.
   const distributed::TensorDistAttr* chunk_input_attr(int chunk, const Tensor& x) const;
 

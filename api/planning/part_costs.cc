@@ -1,0 +1,262 @@
+// Trials of the passes have no dp; those of the states have rows of one sample.
+#include "api/planning/part_costs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "api/nn/layers/sequential.h"
+#include "api/simulation/record_parts.h"
+#include "distributed/placement/dist_attr.h"
+#include "distributed/simulator/mesh_symmetry.h"
+#include "distributed/simulator/simulate.h"
+#include "phi/common/errors.h"
+
+namespace phi::planning {
+namespace {
+
+using distributed::JobLayout;
+using distributed::MeshCoord;
+using distributed::ProcessMesh;
+using distributed::simulator::Computation;
+using distributed::simulator::GroupCall;
+using distributed::simulator::MachineModel;
+using distributed::simulator::RankProgram;
+using distributed::simulator::SymmetricGroups;
+using distributed::simulator::WorldPrograms;
+using simulation::RecordedPart;
+using simulation::StepPart;
+
+ProcessMesh mesh_of(const JobLayout& layout) {
+  return ProcessMesh({layout.dp, layout.pp, layout.tp}, {"dp", "pp", "tp"});
+}
+
+struct RecordedTrial {
+  std::vector<RecordedPart> parts;
+  std::vector<int64_t> layers;  // of the job, by chunk
+  std::vector<double> shares;   // of the parameters, by chunk
+  training::StateBytes state_bytes;
+};
+
+// Elements of the parameters of each chunk on this rank.
+std::vector<double> parameters_of(const nn::Layer& model) {
+  const auto* links = dynamic_cast<const nn::Sequential*>(&model);
+  const int chunks = links ? links->num_chunks() : 1;
+  std::vector<double> out(static_cast<size_t>(chunks));
+  const auto add = [&](const nn::Module& module, int chunk) {
+    for (const auto& [name, value] : module.named_parameters()) {
+      const auto local = value.is_dist()
+                             ? distributed::local_shape(value.shape(), *value.dist_attr(), 0)
+                             : std::optional(value.shape());
+      if (local) out[static_cast<size_t>(chunk)] += static_cast<double>(local->numel());
+    }
+  };
+  if (chunks == 1) {
+    add(model, 0);
+    return out;
+  }
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    for (const nn::Layer* link : links->chunk_links(chunk)) add(*link, chunk);
+  }
+  return out;
+}
+
+// Records the second step: in the first, states are made.
+RecordedTrial record(const PlanSubject& subject, const JobLayout& layout, int64_t global_batch) {
+  distributed::RecordingWorld world(/*rank=*/0, layout.ranks());
+  const distributed::World::Scope scope(world);
+  const Trial trial = subject.trial(layout, global_batch);
+  trial.step();
+  RecordedTrial out;
+  out.parts = simulation::record_parts(world, trial.step);
+  out.layers = trial.layers;
+  out.shares = parameters_of(*trial.model);
+  out.state_bytes = trial.state_bytes();
+  PHI_CHECK(out.layers.size() == out.shares.size(),
+            errors::InvalidArgument("a trial stands for the layers of {} chunks, and its model has "
+                                    "{}.",
+                                    out.layers.size(), out.shares.size()));
+  double sum = 0;
+  for (size_t i = 0; i < out.shares.size(); ++i)
+    sum += out.shares[i] * static_cast<double>(out.layers[i]);
+  for (double& share : out.shares) share /= std::max(sum, 1.0);
+  return out;
+}
+
+// The program with the ranks of `to` in place of those of `from` at the same coordinates of dp and
+// tp, in the first stage.
+RankProgram moved(RankProgram program, const ProcessMesh& from, const ProcessMesh& to) {
+  for (std::vector<int64_t>& group : program.groups) {
+    for (int64_t& rank : group) rank = to.rank_at(*from.coord_of(rank));
+  }
+  return program;
+}
+
+// The time of a program of rank 0 that all ranks of the first stage run.
+double seconds_of(const RankProgram& program, const JobLayout& layout,
+                  const MachineModel& machine) {
+  if (program.events.empty()) return 0;
+  const ProcessMesh mesh = mesh_of(layout);
+  SymmetricGroups groups(program, 0, mesh);
+  WorldPrograms world;
+  const size_t events = world.add_events(program.events);
+  const size_t nothing = world.add_events({});
+  for (int64_t rank = 0; rank < mesh.size(); ++rank) {
+    if ((*mesh.coord_of(rank))[1] == 0) {
+      world.add_rank({events, groups.of(rank, world)});
+    } else {
+      world.add_rank({nothing, {}});
+    }
+  }
+  return distributed::simulator::simulate(world, machine).seconds;
+}
+
+// The calls of a program alone, each waited for.
+RankProgram calls_of(const RankProgram& program) {
+  RankProgram out{{}, program.groups};
+  for (const auto& event : program.events) {
+    if (const auto* call = std::get_if<GroupCall>(&event)) {
+      GroupCall waited = *call;
+      waited.is_started = false;
+      out.events.emplace_back(std::move(waited));
+    }
+  }
+  return out;
+}
+
+// A layout of the parts of another: one stage, each layer a chunk.
+JobLayout trial_layout(const JobLayout& layout) {
+  JobLayout out = layout;
+  out.pp = 1;
+  out.cut.clear();
+  out.schedule = distributed::pipeline::ScheduleKind::kInterleaved;
+  out.chunks = 0;
+  out.micro_batches = 1;
+  return out;
+}
+
+JobLayout without_dp(JobLayout layout) {
+  layout.dp = 1;
+  layout.zero_stage = 0;
+  return layout;
+}
+
+}  // namespace
+
+int64_t PartCostTable::rows_of(const JobLayout& layout) const {
+  return space_.global_batch / layout.dp / layout.micro_batches;
+}
+
+PartCostTable::PassKey PartCostTable::key_of(const JobLayout& layout) const {
+  return {layout.tp, layout.sequence_parallel, rows_of(layout), layout.recompute};
+}
+
+const PartCostTable::Passes& PartCostTable::passes_of(const JobLayout& layout) {
+  const auto [known, is_new] = passes_.try_emplace(key_of(layout));
+  if (!is_new) return known->second;
+  ++trials_;
+  const JobLayout alone = without_dp(trial_layout(layout));
+  const RecordedTrial trial = record(subject_, alone, rows_of(layout));
+  Passes& passes = known->second;
+  passes.layers = trial.layers;
+  passes.chunks.resize(trial.layers.size());
+  MachineModel machine = machine_;
+  if (machine.cores > 0) {  // that all ranks of the job share
+    const double slowdown = machine.slowdown(layout.ranks());
+    machine.cores =
+        std::max<int64_t>(1, std::llround(static_cast<double>(alone.ranks()) / slowdown));
+  }
+  int64_t before = 0;
+  for (const RecordedPart& part : trial.parts) {
+    if (part.chunk < 0) {
+      if (before == 0) before = part.held_bytes;
+      continue;
+    }
+    LayerCost& cost = passes.chunks[static_cast<size_t>(part.chunk)];
+    const double seconds = seconds_of(part.program, alone, machine);
+    if (part.part == StepPart::kForward) {
+      cost.forward += seconds;
+      cost.kept_bytes = std::max<int64_t>(0, part.held_bytes - before);
+      cost.output_bytes = part.output_bytes;
+      before = part.held_bytes;
+    } else {
+      cost.backward += seconds;
+    }
+    passes.passing_bytes = std::max(passes.passing_bytes, part.peak_bytes - part.held_bytes);
+  }
+  for (size_t i = 0; i < passes.chunks.size(); ++i) passes.chunks[i].share = trial.shares[i];
+  return passes;
+}
+
+const PartCostTable::States& PartCostTable::states_of(const JobLayout& layout) {
+  const StateKey key(layout.dp, layout.pp, layout.tp, layout.zero_stage);
+  const auto [known, is_new] = states_.try_emplace(key);
+  if (!is_new) return known->second;
+  ++trials_;
+  JobLayout alone = trial_layout(layout);
+  alone.sequence_parallel = false;
+  alone.recompute = distributed::Recompute::kNone;
+  const RecordedTrial trial = record(subject_, alone, alone.dp);
+  States& states = known->second;
+  states.shared.resize(trial.layers.size());
+  // The trial has fewer layers than the job: its states and its update grow with the parameters.
+  double own = 0;
+  for (const double share : trial.shares) own += share;
+  for (const RecordedPart& part : trial.parts) {
+    const RankProgram program = moved(part.program, mesh_of(alone), mesh_of(layout));
+    if (part.chunk < 0) {
+      states.update = seconds_of(program, layout, machine_) / own;
+    } else if (layout.zero_stage >= 2) {
+      RankProgram calls = calls_of(program);
+      std::erase_if(calls.events, [&](const auto& event) {
+        const auto& group = calls.groups[std::get<GroupCall>(event).group];
+        return group.back() - group.front() < layout.tp;  // along tp: a part of the passes
+      });
+      states.shared[static_cast<size_t>(part.chunk)] += seconds_of(calls, layout, machine_);
+    }
+  }
+  const training::StateBytes& bytes = trial.state_bytes;
+  states.bytes = static_cast<int64_t>(
+      static_cast<double>(bytes.parameters + bytes.gradients + bytes.states) / own);
+  return states;
+}
+
+double PartCostTable::weight_share_of(const JobLayout& layout) {
+  Passes& passes = passes_.at(key_of(layout));
+  if (passes.weight_share) return *passes.weight_share;
+  ++trials_;
+  JobLayout split = without_dp(trial_layout(layout));
+  split.schedule = distributed::pipeline::ScheduleKind::kZeroBubbleH1;
+  split.chunks = 1;
+  double weights = 0;
+  double all = 0;
+  for (const RecordedPart& part : record(subject_, split, rows_of(layout)).parts) {
+    if (part.part != StepPart::kBackward && part.part != StepPart::kBackwardWeight) continue;
+    const double seconds = seconds_of(part.program, split, machine_);
+    all += seconds;
+    if (part.part == StepPart::kBackwardWeight) weights += seconds;
+  }
+  passes.weight_share = all > 0 ? weights / all : 0;
+  return *passes.weight_share;
+}
+
+PartCosts PartCostTable::of(const JobLayout& layout) {
+  const Passes& passes = passes_of(layout);
+  const States& states = states_of(layout);
+  PartCosts out;
+  for (size_t i = 0; i < passes.chunks.size(); ++i) {
+    LayerCost cost = passes.chunks[i];
+    cost.backward += states.shared[i];
+    for (int64_t n = 0; n < passes.layers[i]; ++n) out.layers.push_back(cost);
+  }
+  out.update = states.update;
+  const std::string_view kind = name_of(layout.schedule);
+  if (kind.starts_with("zb_")) out.weight_share = weight_share_of(layout);
+  out.state_bytes = states.bytes;
+  out.passing_bytes = passes.passing_bytes;
+  return out;
+}
+
+}  // namespace phi::planning

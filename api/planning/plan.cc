@@ -1,0 +1,171 @@
+// Bounds, estimates, and whole simulations, each of fewer layouts than the one before.
+#include "api/planning/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+#include "phi/common/errors.h"
+
+namespace phi::planning {
+namespace {
+
+using distributed::JobLayout;
+using distributed::LayoutSpace;
+using distributed::simulator::MachineModel;
+
+// Estimated bytes may be wrong by this factor: layouts above it are not simulated as a whole.
+constexpr double kBytesMargin = 1.15;
+// So many layouts are played for each finalist, as estimates may order them wrongly.
+constexpr size_t kPlayedPerFinalist = 3;
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+class Refusals {
+ public:
+  void add(const std::string& reason, const JobLayout& layout) {
+    const auto known = std::ranges::find(list_, reason, &RefusedLayouts::reason);
+    if (known == list_.end()) {
+      list_.push_back({reason, 1, layout});
+    } else {
+      ++known->count;
+    }
+  }
+  std::vector<RefusedLayouts> take() {
+    std::ranges::stable_sort(list_, std::ranges::greater(), &RefusedLayouts::count);
+    return std::move(list_);
+  }
+
+ private:
+  std::vector<RefusedLayouts> list_;
+};
+
+}  // namespace
+
+Planner::Planner(const PlanSubject& subject, const MachineModel& machine, PlannerOptions options)
+    : subject_(subject),
+      machine_(machine),
+      options_(options),
+      room_(options.memory_bytes > 0 ? options.memory_bytes : machine.tensor_memory_bytes()),
+      costs_(subject, machine),
+      started_(now()) {
+  if (room_ == 0) room_ = std::numeric_limits<int64_t>::max();
+}
+
+PlanResult Planner::plan() { return plan(subject_.space()); }
+
+PlanResult Planner::plan(const LayoutSpace& space) {
+  PlanResult result;
+  std::vector<Candidate> candidates = best_of(candidates_in(space, &result), &result);
+  for (const Candidate& candidate : candidates) {
+    if (result.plans.size() == options_.finalists) break;
+    if (is_late() && !result.plans.empty()) {
+      result.is_complete = false;
+      break;
+    }
+    const PlannedLayout& planned = predicted(candidate.layout, candidate.estimate);
+    ++result.simulated;
+    (fits(planned) ? result.plans : result.too_large).push_back(planned);
+  }
+  const auto seconds = [](const PlannedLayout& plan) { return plan.predicted.step_seconds; };
+  std::ranges::stable_sort(result.plans, {}, seconds);
+  std::ranges::stable_sort(result.too_large, {}, &PlannedLayout::peak_bytes);
+  result.trials = costs_.trials();
+  return result;
+}
+
+bool Planner::is_late() const {
+  return options_.time_limit_s > 0 && now() - started_ > options_.time_limit_s;
+}
+
+// The possible layouts with their lower bounds, lowest first.
+std::vector<Planner::Candidate> Planner::candidates_in(const LayoutSpace& space,
+                                                       PlanResult* result) {
+  std::vector<Candidate> out;
+  Refusals refusals;
+  for (const JobLayout& layout : all_layouts(space)) {
+    ++result->layouts;
+    if (const auto reason = subject_.refusal(layout)) {
+      refusals.add(*reason, layout);
+      continue;
+    }
+    try {
+      out.push_back({layout, lower_bound(layout, costs_.of(layout))});
+    } catch (const Error& error) {
+      refusals.add(error.what(), layout);
+    }
+  }
+  result->refused = refusals.take();
+  result->possible = out.size();
+  std::ranges::stable_sort(out, {},
+                           [](const Candidate& candidate) { return candidate.estimate.seconds; });
+  return out;
+}
+
+// Plays schedules until no other layout can be among the best. If too few layouts fit, those that
+// need the least memory follow.
+std::vector<Planner::Candidate> Planner::best_of(std::vector<Candidate> candidates,
+                                                 PlanResult* result) {
+  const size_t wanted = kPlayedPerFinalist * options_.finalists;
+  const auto seconds = [](const Candidate& candidate) { return candidate.estimate.seconds; };
+  const auto is_small = [&](const Candidate& candidate) {
+    return static_cast<double>(candidate.estimate.bytes) <=
+           static_cast<double>(room_) * kBytesMargin;
+  };
+  const auto large = std::stable_partition(candidates.begin(), candidates.end(), is_small);
+  result->fitting = static_cast<size_t>(large - candidates.begin());
+  std::vector<Candidate> rest(large, candidates.end());
+  candidates.erase(large, candidates.end());
+  std::vector<Candidate> best;
+  for (const Candidate& candidate : candidates) {
+    if (best.size() >= wanted && candidate.estimate.seconds > best[wanted - 1].estimate.seconds)
+      break;
+    if (is_late()) {
+      result->is_complete = false;
+      result->bound = candidate.estimate.seconds;
+      break;
+    }
+    Candidate played = candidate;
+    played.estimate = estimate(candidate.layout, costs_.of(candidate.layout), machine_);
+    ++result->estimated;
+    best.insert(std::ranges::upper_bound(best, played.estimate.seconds, {}, seconds), played);
+  }
+  if (best.size() > wanted) best.resize(wanted);
+  std::ranges::stable_sort(rest, {}, [](const Candidate& each) { return each.estimate.bytes; });
+  if (best.empty() && !rest.empty()) best.push_back(rest.front());
+  return best;
+}
+
+const PlannedLayout& Planner::predicted(const JobLayout& layout, const Estimate& estimate) {
+  const auto [known, is_new] = known_.try_emplace(to_string(layout));
+  PlannedLayout& planned = known->second;
+  if (!is_new) return planned;
+  planned = {layout, estimate, subject_.predict(layout).prediction};
+  const auto& ranks = planned.predicted.ranks;
+  const auto fullest =
+      std::ranges::max_element(ranks, {}, &simulation::RankPrediction::peak_tensor_bytes);
+  planned.fullest_rank = fullest - ranks.begin();
+  planned.peak_bytes = fullest->peak_tensor_bytes;
+  return planned;
+}
+
+std::optional<PlannedLayout> Planner::first_fitting(const std::vector<JobLayout>& layouts) {
+  for (const JobLayout& layout : layouts) {
+    if (subject_.refusal(layout)) continue;
+    try {
+      const Estimate bound = lower_bound(layout, costs_.of(layout));
+      if (static_cast<double>(bound.bytes) > static_cast<double>(room_) * kBytesMargin) continue;
+      const PlannedLayout& planned = predicted(layout, bound);
+      if (fits(planned)) return planned;
+    } catch (const Error&) {  // the model cannot have it
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace phi::planning

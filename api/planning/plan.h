@@ -1,0 +1,116 @@
+// Plans a training job: chooses its mesh, pipeline, ZeRO stage, recomputation and micro-batches, so
+// that its step is as short as possible and every rank has enough memory.
+//
+//   Planner planner(subject, find_machine("h100_80g"), {.memory_bytes = 80'000'000'000});
+//   const PlanResult result = planner.plan();
+//   result.plans.front().layout;      // the fastest
+//
+// 1. Layers and updates are recorded once for all layouts that share them (PartCostTable).
+// 2. Each layout gets a lower bound of its time, and an estimate of its bytes.
+// 3. In the order of the bounds, schedules are played with these costs, until the bound of the next
+//    layout exceeds the estimates of enough others.
+// 4. The finalists are recorded and simulated as a whole, which gives the exact bytes of each rank.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/planning/estimate.h"
+#include "api/planning/part_costs.h"
+#include "api/planning/plan_subject.h"
+
+namespace phi::planning {
+
+struct PlannerOptions {
+  int64_t memory_bytes = 0;  // of tensors of a rank; 0: those of the machine
+  size_t finalists = 10;     // that fit and are simulated as a whole
+  double time_limit_s = 0;   // after which the best so far is returned; 0: none
+};
+
+/// A layout that was simulated as a whole.
+struct PlannedLayout {
+  distributed::JobLayout layout;
+  Estimate estimate;
+  simulation::Prediction predicted;
+  int64_t fullest_rank = 0;
+  int64_t peak_bytes = 0;  // of the fullest rank
+};
+
+/// Layouts that the job cannot have, and why.
+struct RefusedLayouts {
+  std::string reason;
+  size_t count = 0;
+  distributed::JobLayout first;
+};
+
+/// The choice that a rule of thumb makes.
+struct RuleOfThumb {
+  std::string rule;
+  std::optional<PlannedLayout> planned;  // nothing: no layout of the rule fits, or is possible
+};
+
+/// The best layout that has another value of one key.
+struct Alternative {
+  std::string change;                      // "tp 16"
+  std::optional<PlannedLayout> planned{};  // nothing: none fits, or is possible
+};
+
+struct PlanResult {
+  std::vector<PlannedLayout> plans;      // that fit, fastest first
+  std::vector<PlannedLayout> too_large;  // that were simulated and do not fit, smallest first
+  std::vector<RefusedLayouts> refused;   // most layouts first
+  size_t layouts = 0;                    // in the space
+  size_t possible = 0;                   // that the job can have
+  size_t fitting = 0;                    // by the estimate of their bytes
+  size_t estimated = 0;                  // whose schedules were played
+  size_t simulated = 0;                  // as a whole
+  size_t trials = 0;                     // recorded parts
+  bool is_complete = true;               // false: the time limit ended the search
+  double bound = 0;                      // if so: no layout is faster than this, by estimate
+};
+
+class Planner {
+ public:
+  /// `subject` and `machine` must outlive this.
+  Planner(const PlanSubject& subject, const distributed::simulator::MachineModel& machine,
+          PlannerOptions options = {});
+
+  /// The layouts of subject.space(). The same on every machine.
+  PlanResult plan();
+  /// The same with some values fixed.
+  PlanResult plan(const distributed::LayoutSpace& space);
+
+  /// What three rules of thumb choose.
+  std::vector<RuleOfThumb> rules_of_thumb();
+  /// For each key of the layout, the best layout with another value of this key alone or of keys
+  /// that depend on it: what plan() returns when the other value is fixed.
+  std::vector<Alternative> alternatives_to(const distributed::JobLayout& layout);
+
+  int64_t memory_bytes() const { return room_; }
+
+ private:
+  struct Candidate {
+    distributed::JobLayout layout;
+    Estimate estimate;  // at first its lower bound
+  };
+  std::vector<Candidate> candidates_in(const distributed::LayoutSpace& space, PlanResult* result);
+  std::vector<Candidate> best_of(std::vector<Candidate> candidates, PlanResult* result);
+  const PlannedLayout& predicted(const distributed::JobLayout& layout, const Estimate& estimate);
+  bool fits(const PlannedLayout& planned) const { return planned.peak_bytes <= room_; }
+  std::optional<PlannedLayout> first_fitting(const std::vector<distributed::JobLayout>& layouts);
+  bool is_late() const;
+
+  const PlanSubject& subject_;
+  const distributed::simulator::MachineModel& machine_;
+  PlannerOptions options_;
+  int64_t room_;
+  PartCostTable costs_;
+  std::map<std::string, PlannedLayout> known_;  // by to_string of the layout
+  double started_;
+};
+
+}  // namespace phi::planning

@@ -1,0 +1,137 @@
+// Enumerates layouts: a nested product whose inner lists depend on the outer choices.
+#include "distributed/planner/job_layout.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+namespace phi::distributed {
+namespace {
+
+using pipeline::ScheduleKind;
+
+constexpr int64_t kMostChunks = 8;
+
+std::vector<int64_t> divisors_of(int64_t n) {
+  std::vector<int64_t> out;
+  for (int64_t d = 1; d * d <= n; ++d) {
+    if (n % d != 0) continue;
+    out.push_back(d);
+    if (d != n / d) out.push_back(n / d);
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
+template <typename T>
+bool allows(const std::vector<T>& given, const T& value) {
+  return given.empty() || std::ranges::find(given, value) != given.end();
+}
+
+class LayoutList {
+ public:
+  explicit LayoutList(const LayoutSpace& space) : space_(space) {}
+
+  std::vector<JobLayout> take() {
+    for (const int64_t tp : divisors_of(space_.devices)) {
+      if (!allows(space_.tp, tp)) continue;
+      for (const int64_t pp : divisors_of(space_.devices / tp)) {
+        if (pp > std::max<int64_t>(1, space_.layers) || !allows(space_.pp, pp)) continue;
+        add_mesh({.dp = space_.devices / tp / pp, .pp = pp, .tp = tp});
+      }
+    }
+    return std::move(layouts_);
+  }
+
+ private:
+  void add_mesh(JobLayout layout) {
+    if (!allows(space_.dp, layout.dp) || space_.global_batch % layout.dp != 0) return;
+    for (const int64_t micro_batches : divisors_of(space_.global_batch / layout.dp)) {
+      if (!allows(space_.micro_batches, micro_batches)) continue;
+      layout.micro_batches = micro_batches;
+      add_schedules(layout);
+    }
+  }
+
+  void add_schedules(JobLayout layout) {
+    constexpr std::array kKinds = {ScheduleKind::k1F1B, ScheduleKind::kInterleaved,
+                                   ScheduleKind::kZeroBubbleH1, ScheduleKind::kZeroBubbleH2};
+    const std::vector<ScheduleKind> wanted = layout.pp == 1 ? std::vector{ScheduleKind::k1F1B}
+                                             : !space_.schedules.empty()
+                                                 ? space_.schedules
+                                                 : std::vector(kKinds.begin(), kKinds.end());
+    for (const ScheduleKind kind : wanted) {
+      layout.schedule = kind;
+      for (const int64_t chunks : chunks_of(layout)) {
+        layout.chunks = chunks;
+        add_splits(layout);
+      }
+    }
+  }
+
+  std::vector<int64_t> chunks_of(const JobLayout& layout) const {
+    if (layout.schedule != ScheduleKind::kInterleaved)
+      return allows(space_.chunks, int64_t{1}) ? std::vector<int64_t>{1} : std::vector<int64_t>{};
+    std::vector<int64_t> out;
+    if (!space_.chunks.empty()) {
+      std::ranges::copy_if(space_.chunks, std::back_inserter(out),
+                           [&](int64_t chunks) { return chunks * layout.pp <= space_.layers; });
+      return out;
+    }
+    for (int64_t chunks = 2; chunks <= kMostChunks; ++chunks) {
+      if (space_.layers % (chunks * layout.pp) == 0) out.push_back(chunks);
+    }
+    return out;
+  }
+
+  void add_splits(JobLayout layout) {
+    for (const int zero_stage : {0, 1, 2, 3}) {
+      if ((layout.dp == 1 && zero_stage > 0) ||
+          (layout.dp > 1 && !allows(space_.zero_stages, zero_stage)))
+        continue;
+      for (const bool sequence_parallel : {false, true}) {
+        if ((layout.tp == 1 && sequence_parallel) ||
+            (layout.tp > 1 && !allows(space_.sequence_parallel, sequence_parallel)))
+          continue;
+        for (const Recompute recompute :
+             {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {
+          if (!allows(space_.recompute, recompute)) continue;
+          layout.zero_stage = zero_stage;
+          layout.sequence_parallel = sequence_parallel;
+          layout.recompute = recompute;
+          layouts_.push_back(layout);
+        }
+      }
+    }
+  }
+
+  const LayoutSpace& space_;
+  std::vector<JobLayout> layouts_;
+};
+
+}  // namespace
+
+std::string to_string(const JobLayout& layout) {
+  std::string out = fmt::format("dp {}  pp {}  tp {}  ", layout.dp, layout.pp, layout.tp);
+  if (layout.pp > 1) {
+    out += name_of(layout.schedule);
+    if (layout.chunks > 1) out += fmt::format(" x{}", layout.chunks);
+    out += ", ";
+  }
+  out +=
+      fmt::format("{} micro-batch{}", layout.micro_batches, layout.micro_batches == 1 ? "" : "es");
+  if (!layout.cut.empty()) out += fmt::format("  cut {}", fmt::join(layout.cut, "+"));
+  if (layout.zero_stage > 0) out += fmt::format("  zero {}", layout.zero_stage);
+  if (layout.sequence_parallel) out += "  sequence parallel";
+  if (layout.recompute != Recompute::kNone) {
+    out +=
+        fmt::format("  recompute {}", layout.recompute == Recompute::kFull ? "full" : "selective");
+  }
+  return out;
+}
+
+std::vector<JobLayout> all_layouts(const LayoutSpace& space) { return LayoutList(space).take(); }
+
+}  // namespace phi::distributed

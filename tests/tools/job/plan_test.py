@@ -1,0 +1,152 @@
+"""`autophi plan`: layouts against all layouts, each predicted by `autophi simulate`."""
+
+import itertools
+import json
+import pathlib
+import re
+import unittest
+
+import launch
+
+# A second takes 1e9 flops, 1e9 bytes, 2e8 bytes of a message between two nodes of two ranks.
+MACHINE = """\
+launch_overhead_us: 1
+links:
+  - {name: node, size: 2, latency_us: 1, GBps: 1}
+  - {name: cluster, latency_us: 5, GBps: 0.2}
+families:
+  float32:
+    matmul: {ops: [matmul, matmul_grad], by: flops, points: [[1, 1e9]]}
+    bytes: {ops: [add], points: [[1, 1e9]]}
+"""
+MODEL = {"d_model": 32, "layers": 4, "heads": 4}
+RUN = {"global_batch": 8, "micro_batches": 1}
+
+
+def divisors(n):
+    return [d for d in range(1, n + 1) if n % d == 0]
+
+
+def mesh_of(layout):
+    return ",".join(f"{dim}={layout[dim]}" for dim in ("dp", "pp", "tp") if layout[dim] > 1) or "1"
+
+
+class Plan(unittest.TestCase):
+    def setUp(self):
+        self.folder = launch.Folder()
+        self.addCleanup(self.folder.cleanup)
+        self.machine = self.folder.write("machine.yaml", MACHINE)
+        self.text = launch.job_text(model=MODEL, run=RUN, mode="train")
+
+    def plan(self, *flags, devices=4, status=0):
+        job = self.folder.write("job.yaml", self.text)
+        out = pathlib.Path(self.folder.name) / "plans.json"
+        outcome = launch.run(0, "plan", job, f"--machine={self.machine}", f"--devices={devices}", f"--json={out}", *flags)
+        self.assertEqual(outcome.status, status, outcome.output)
+        return (json.loads(out.read_text()) if status == 0 else None), outcome
+
+    def simulated(self, layout):
+        """The prediction of a layout; None if the job cannot have it."""
+        run = {key: layout[key] for key in ("micro_batches",)}
+        if layout["dp"] > 1:
+            run["zero_stage"] = layout["zero_stage"]
+        if layout["tp"] > 1:
+            run["sequence_parallel"] = layout["sequence_parallel"]
+        job = self.folder.write("layout.yaml", launch.job_text(model=MODEL, run={**RUN, **run}, mode="train"))
+        out = pathlib.Path(self.folder.name) / "p.json"
+        outcome = launch.run(0, "simulate", job, f"--machine={self.machine}", f"--mesh={mesh_of(layout)}", f"--json={out}")
+        return json.loads(out.read_text()) if outcome.status == 0 else None
+
+    def all_layouts(self):
+        """Every layout of four devices under 1F1B without recomputation, and its prediction."""
+        found = []
+        for dp, pp in itertools.product(divisors(4), repeat=2):
+            if 4 % (dp * pp):
+                continue
+            tp = 4 // (dp * pp)
+            for micro_batches in divisors(8 // dp):
+                for zero, sequence in itertools.product(range(4) if dp > 1 else [0], [False, True] if tp > 1 else [False]):
+                    layout = {"dp": dp, "pp": pp, "tp": tp, "micro_batches": micro_batches, "zero_stage": zero,
+                              "sequence_parallel": sequence}
+                    prediction = self.simulated(layout)
+                    self.assertIsNotNone(prediction, layout)
+                    found.append((prediction["step_seconds"], max(r["peak_tensor_bytes"] for r in prediction["ranks"]), layout))
+        return found
+
+    def test_no_layout_is_faster_than_the_first_plan_that_fits(self):
+        layouts = self.all_layouts()
+        fixed = ("--fix=schedule=1f1b,recompute=none",)
+        peaks = sorted(peak for _, peak, _ in layouts)
+        for room in (None, peaks[len(peaks) // 2], peaks[len(peaks) // 8], peaks[0]):
+            with self.subTest(room=room):
+                plans, _ = self.plan(*fixed, *([f"--memory={room}"] if room else []))
+                self.assertEqual(plans["possible"], len(layouts))
+                best = min(seconds for seconds, peak, _ in layouts if room is None or peak <= room)
+                first = plans["plans"][0]
+                self.assertLessEqual(first["predicted"]["step_seconds"], 1.02 * best)
+                for plan in plans["plans"]:
+                    self.assertTrue(room is None or plan["peak_tensor_bytes"] <= room)
+                    mine = [(s, p) for s, p, layout in layouts if all(plan["layout"][key] == layout[key] for key in layout)]
+                    self.assertEqual(mine, [(plan["predicted"]["step_seconds"], plan["peak_tensor_bytes"])])
+        least = peaks[0] - 1
+        _, outcome = self.plan(*fixed, f"--memory={least}", status=1)
+        self.assertRegex(outcome.output, r"none of \d+ possible layouts fits into .* The smallest is dp \d.*: rank \d needs .*weights")
+
+    def test_fixed_values_are_kept_and_explained_alternatives_are_what_fixing_them_plans(self):
+        plans, outcome = self.plan("--explain", "--fix=recompute=none")
+        best = plans["plans"][0]["predicted"]["step_seconds"]
+        lines = re.findall(r"why not (\w+) (\S+): ([+-][\d.e-]+) s", outcome.output)
+        self.assertGreater(len(lines), 3, outcome.output)
+        for key, value, difference in lines:
+            with self.subTest(key=key):
+                self.assertGreaterEqual(float(difference), 0)
+                fixed, _ = self.plan(f"--fix=recompute=none,{key}={value}")
+                for plan in fixed["plans"]:
+                    self.assertEqual(str(plan["layout"][key]).lower(), value)
+                self.assertAlmostEqual(fixed["plans"][0]["predicted"]["step_seconds"] - best, float(difference), delta=0.01 * best)
+
+    def test_rules_of_thumb_are_not_faster(self):
+        plans, outcome = self.plan()
+        self.assertEqual(len(plans["rules_of_thumb"]), 3)
+        self.assertIn("rules of thumb:\n", outcome.output)
+        for rule in plans["rules_of_thumb"]:
+            self.assertGreaterEqual(rule["plan"]["predicted"]["step_seconds"], plans["plans"][0]["predicted"]["step_seconds"])
+
+    def test_a_planned_job_runs_as_predicted(self):
+        planned = pathlib.Path(self.folder.name) / "planned.yaml"
+        plans, _ = self.plan(f"--out={planned}")
+        first = plans["plans"][0]
+        report = pathlib.Path(self.folder.name) / "r.json"
+        outcome = launch.run(4, "run", planned, f"--report={report}")
+        self.assertEqual(outcome.status, 0, outcome.output)
+        ranks = json.loads(report.read_text())["ranks"]
+        self.assertEqual([r["peak_tensor_bytes"] for r in ranks], [r["peak_tensor_bytes"] for r in first["predicted"]["ranks"]])
+        unplanned, _ = self.folder.report(1, self.text)
+        for own, other in zip(json.loads(report.read_text())["losses"], unplanned["losses"]):
+            self.assertAlmostEqual(own, other, delta=1e-4 * abs(other))
+
+    def test_mistakes_are_said_once(self):
+        job = self.folder.write("job.yaml", self.text)
+        forward = self.folder.write("forward.yaml", launch.job_text())
+        machine = f"--machine={self.machine}"
+        cases = [
+            (2, [], "autophi plan expects one job file, got 0"),
+            (2, [job, machine], "--devices is missing; pass --devices=N, the number of ranks."),
+            (2, [job, "--devices=4"], "--machine is missing; pass --machine=FILE"),
+            (2, [job, machine, "--devices=4", "--memory=much"], "--memory=much: expected a number of bytes above 0"),
+            (1, [job, machine, "--devices=4", "--fix=tpp=4"], "--fix=tpp=4: expected KEY=VALUE with one of dp, pp, tp,"),
+            (1, [job, machine, "--devices=4", "--fix=tp"], "--fix=tp: expected KEY=VALUE"),
+            (1, [job, machine, "--devices=4", "--fix=tp=x"], "--fix=tp=x: 'x' is not a number."),
+            (1, [job, machine, "--devices=4", "--fix=recompute=some"], "'some' is not one of none, selective, full."),
+            (1, [job, machine, "--devices=4", "--fix=tp=3"], "none of 0 layouts is possible"),
+            (1, [forward, machine, "--devices=4"], "key 'mode': mode forward is not planned; set mode: train."),
+        ]
+        for status, args, message in cases:
+            with self.subTest(args=args):
+                outcome = launch.run(0, "plan", *args)
+                self.assertEqual(outcome.status, status, outcome.output)
+                self.assertEqual(outcome.count(message), 1, outcome.output)
+
+
+if __name__ == "__main__":
+    unittest.main()

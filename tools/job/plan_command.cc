@@ -1,0 +1,156 @@
+// The plan subcommand.
+#include "tools/job/plan_command.h"
+
+#include <fmt/format.h>
+#include <gflags/gflags.h>
+
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/planning/plan.h"
+#include "api/planning/plan_text.h"
+#include "distributed/simulator/find_machine.h"
+#include "phi/common/errors.h"
+#include "phi/common/readable_numbers.h"
+#include "tools/cli/command_line.h"
+#include "tools/cli/repeated_flags.h"
+#include "tools/job/config/section.h"
+#include "tools/job/dry_run.h"
+#include "tools/job/output/atomic_file.h"
+#include "tools/job/plan_subject_of.h"
+#include "tools/job/run_flags.h"
+#include "tools/job/setup.h"
+
+DECLARE_int64(world_size);
+DECLARE_string(json);
+DECLARE_string(explain);
+DEFINE_int64(devices, 0, "number of devices, one for each rank");
+DEFINE_string(memory, "", "bytes of a device that tensors can have: 80GB, 24GiB");
+DEFINE_string(fix, "", "KEY=VALUE,..: values of the layout that are not chosen");
+DEFINE_int64(top, 10, "number of plans to print");
+DEFINE_double(time_limit_s, 0, "return the best plan after this many seconds; 0: no limit");
+
+namespace phi::job {
+namespace {
+
+constexpr const char* kPlanHelp =
+    "autophi plan JOB.yaml --devices=N --machine=FILE [--out=FILE] [--json=FILE] [--explain]\n"
+    "             [--memory=BYTES] [--fix=KEY=VALUE,..] [--top=10] [--time_limit_s=S]\n"
+    "\n"
+    "Chooses the mesh, pipeline schedule, micro-batches, ZeRO stage, recomputation and sequence\n"
+    "parallelism of a training job, so that its step is short and every rank has enough memory.\n"
+    "Each plan that it prints was recorded and simulated as a whole. docs/plan.md says how.\n"
+    "\n"
+    "  --devices=N      ranks of the job, one device each\n"
+    "  --machine=FILE   the machine, as for autophi simulate\n"
+    "  --memory=BYTES   of a device, for tensors: 80GB, 24GiB; by default that of the machine\n"
+    "  --fix=tp=8       a value that is not chosen; several as a list, or by several flags. Keys:\n"
+    "                   dp, pp, tp, schedule, chunks, micro_batches, zero_stage,\n"
+    "                   sequence_parallel, recompute\n"
+    "  --explain        the best plan with another value of each key, and what it costs\n"
+    "  --top=K          number of plans to print\n"
+    "  --time_limit_s=S return the best plan so far after S seconds\n"
+    "  --out=FILE       write the job with the layout of the first plan\n"
+    "  --json=FILE      also write the plans to this file, as JSON\n";
+
+int64_t memory_of_flag() {
+  if (FLAGS_memory.empty()) return 0;
+  const auto bytes = parse_bytes(FLAGS_memory);
+  if (!bytes || *bytes <= 0) {
+    throw cli::UsageError(fmt::format(
+        "--memory={}: expected a number of bytes above 0, such as 80GB or 24GiB.", FLAGS_memory));
+  }
+  return *bytes;
+}
+
+// A dry run of any layout: the planner sets the mesh.
+Setup prepare_dry(JobConfig config) {
+  FLAGS_world_size = 1;
+  FLAGS_dry_run = true;
+  FLAGS_rank = 0;
+  config.mesh = {};
+  return prepare(std::move(config), /*predicts=*/false);
+}
+
+void check_flags(const std::vector<std::string>& words) {
+  if (words.size() != 1) {
+    throw cli::UsageError(
+        fmt::format("autophi plan expects one job file, got {}; see --help.", words.size()));
+  }
+  if (FLAGS_devices < 1)
+    throw cli::UsageError("--devices is missing; pass --devices=N, the number of ranks.");
+  if (FLAGS_machine.empty())
+    throw cli::UsageError(
+        "--machine is missing; pass --machine=FILE, which autophi calibrate writes.");
+  if (FLAGS_top < 1) throw cli::UsageError(fmt::format("--top={}: pass 1 or more.", FLAGS_top));
+}
+
+std::string summary(const planning::PlanResult& result, const std::string& job,
+                    const std::string& machine, double seconds) {
+  return fmt::format(
+      "{} on {} x {}: planned in {:.2g} s: {} layouts, {} possible, {} fit by estimate, {} played, "
+      "{} simulated\n{}",
+      job, with_separators(FLAGS_devices), machine, seconds,
+      with_separators(static_cast<int64_t>(result.layouts)),
+      with_separators(static_cast<int64_t>(result.possible)),
+      with_separators(static_cast<int64_t>(result.fitting)),
+      with_separators(static_cast<int64_t>(result.estimated)), result.simulated,
+      result.is_complete
+          ? ""
+          : fmt::format("the time limit ended the search; no layout is faster than {:.4g} s, by "
+                        "estimate\n",
+                        result.bound));
+}
+
+void write_json(const planning::PlanResult& result,
+                const std::vector<planning::RuleOfThumb>& rules) {
+  if (FLAGS_json.empty()) return;
+  AtomicFile file(FLAGS_json, "plans");
+  file.write(to_json(result, rules).dump(2) + "\n");
+  file.finish();
+}
+
+}  // namespace
+
+int plan_command(int argc, char** argv) {
+  static const std::vector<std::string> flags = {
+      "devices", "machine", "memory", "fix", "top", "out", "json", "explain", "time_limit_s"};
+  if (cli::has_help_flag(argc, argv)) {
+    std::fputs(kPlanHelp, stdout);
+    return 0;
+  }
+  const std::vector<std::string> fixed = cli::elements_of(cli::repeated(argc, argv, "fix"));
+  const std::vector<std::string> explain = {"explain"};
+  const std::vector<std::string> words = cli::parse_flags(argc, argv, flags, explain);
+  check_flags(words);
+  const bool explains = !std::exchange(FLAGS_explain, "").empty();
+  const auto start = std::chrono::steady_clock::now();
+  const distributed::simulator::MachineModel machine =
+      distributed::simulator::find_machine(FLAGS_machine);
+  const Setup setup = prepare_dry(load_job(words[0]));
+  const PlannedJob job(setup, FLAGS_devices, fixed, machine);
+  planning::Planner planner(job, machine,
+                            {.memory_bytes = memory_of_flag(),
+                             .finalists = static_cast<size_t>(FLAGS_top),
+                             .time_limit_s = FLAGS_time_limit_s});
+  const planning::PlanResult result = planner.plan();
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  if (result.plans.empty()) {
+    throw errors::InvalidArgument("{}: {}", words[0], fault(result, planner.memory_bytes()));
+  }
+  const planning::PlannedLayout& best = result.plans.front();
+  std::cout << summary(result, words[0], FLAGS_machine, taken.count())
+            << table(result, planner.memory_bytes(), static_cast<size_t>(FLAGS_top));
+  const std::vector<planning::RuleOfThumb> rules = planner.rules_of_thumb();
+  std::cout << table(rules, best);
+  if (explains) std::cout << table(planner.alternatives_to(best.layout), best);
+  write_json(result, rules);
+  return 0;
+}
+
+}  // namespace phi::job

@@ -1,0 +1,198 @@
+// Layouts as configs of jobs, and trials of few layers.
+#include "tools/job/plan_subject_of.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <memory>
+
+#include "api/training/trainer.h"
+#include "distributed/pipeline/schedules/schedule.h"
+#include "phi/common/nearest_name.h"
+#include "phi/core/rank_context.h"
+#include "tools/job/build.h"
+#include "tools/job/config/read_model.h"
+#include "tools/job/predict_job.h"
+#include "tools/job/run_flags.h"
+
+namespace phi::job {
+namespace {
+
+using distributed::JobLayout;
+using distributed::LayoutSpace;
+using distributed::ProcessMesh;
+
+// Layers of a trial: those at the ends of the model, and one between them for all others.
+constexpr int64_t kTrialLayers = 3;
+
+int64_t layers_of(const JobConfig& config) {
+  const std::string& key = config.model.row().repeated;
+  return key.empty() ? 0 : config.model.values.size(key);
+}
+
+MeshConfig mesh_of(const JobLayout& layout) {
+  MeshConfig mesh;
+  for (const auto& [name, size] :
+       {std::pair("dp", layout.dp), std::pair("pp", layout.pp), std::pair("tp", layout.tp)}) {
+    if (size == 1) continue;
+    mesh.dims.emplace_back(name);
+    mesh.shape.push_back(size);
+  }
+  if (mesh.shape.empty()) return {{1}, {"dp"}};
+  return mesh;
+}
+
+int64_t number_of(const std::string& text, const std::string& value) {
+  int64_t out = 0;
+  const char* end = value.data() + value.size();
+  const auto read = std::from_chars(value.data(), end, out);
+  PHI_CHECK(read.ec == std::errc() && read.ptr == end && out >= 0,
+            errors::InvalidArgument("--fix={}: '{}' is not a number.", text, value));
+  return out;
+}
+
+int64_t index_of(const std::string& text, const std::string& value,
+                 std::vector<std::string> values) {
+  const auto found = std::ranges::find(values, value);
+  PHI_CHECK(found != values.end(), errors::InvalidArgument("--fix={}: '{}' is not one of {}.", text,
+                                                           value, fmt::join(values, ", ")));
+  return found - values.begin();
+}
+
+// A key that can be fixed.
+struct FixedKey {
+  std::string name;
+  std::function<void(const std::string& text, const std::string& value, LayoutSpace*)> set;
+};
+
+FixedKey number_key(std::string name, std::vector<int64_t> LayoutSpace::*values) {
+  return {std::move(name),
+          [values](const std::string& text, const std::string& value, LayoutSpace* space) {
+            (space->*values) = {number_of(text, value)};
+          }};
+}
+
+const std::vector<FixedKey>& fixed_keys() {
+  using Text = const std::string&;
+  static const std::vector<FixedKey> keys = {
+      number_key("dp", &LayoutSpace::dp),
+      number_key("pp", &LayoutSpace::pp),
+      number_key("tp", &LayoutSpace::tp),
+      number_key("chunks", &LayoutSpace::chunks),
+      number_key("micro_batches", &LayoutSpace::micro_batches),
+      {"schedule",
+       [](Text, Text value, LayoutSpace* space) {
+         space->schedules = {distributed::pipeline::parse_schedule_kind(value)};
+       }},
+      {"zero_stage",
+       [](Text text, Text value, LayoutSpace* space) {
+         space->zero_stages = {static_cast<int>(index_of(text, value, {"0", "1", "2", "3"}))};
+       }},
+      {"sequence_parallel",
+       [](Text text, Text value, LayoutSpace* space) {
+         space->sequence_parallel = {index_of(text, value, {"false", "true"}) == 1};
+       }},
+      {"recompute", [](Text text, Text value, LayoutSpace* space) {
+         space->recompute = {static_cast<distributed::Recompute>(
+             index_of(text, value, {"none", "selective", "full"}))};
+       }}};
+  return keys;
+}
+
+void set_run(RunConfig* run, const JobLayout& layout) {
+  run->micro_batches = layout.micro_batches;
+  run->schedule = name_of(layout.schedule);
+  run->chunks = layout.chunks;
+  run->zero_stage = layout.zero_stage;
+  run->sequence_parallel = layout.sequence_parallel;
+  run->recompute = layout.recompute;
+}
+
+}  // namespace
+
+JobConfig with_layout(JobConfig config, const JobLayout& layout) {
+  config.mesh = mesh_of(layout);
+  set_run(&config.run, layout);
+  return config;
+}
+
+void fix_key(const std::string& text, LayoutSpace* space) {
+  const size_t equals = text.find('=');
+  std::string name = text.substr(0, equals);
+  if (name.starts_with("run.")) name = name.substr(4);
+  const auto& keys = fixed_keys();
+  const auto key = std::ranges::find(keys, name, &FixedKey::name);
+  if (equals == std::string::npos || key == keys.end()) {
+    std::vector<std::string> names;
+    for (const FixedKey& each : keys) names.push_back(each.name);
+    throw errors::InvalidArgument("--fix={}: expected KEY=VALUE with one of {}{}", text,
+                                  fmt::join(names, ", "),
+                                  key == keys.end() ? did_you_mean(name, names) : ".");
+  }
+  key->set(text, text.substr(equals + 1), space);
+}
+
+PlannedJob::PlannedJob(const Setup& setup, int64_t devices, const std::vector<std::string>& fixed,
+                       const distributed::simulator::MachineModel& machine)
+    : setup_(setup), machine_(machine) {
+  const JobConfig& config = setup.config;
+  if (config.mode != "train") {
+    throw config.wrong({"mode"},
+                       fmt::format("mode {} is not planned; set mode: train.", config.mode));
+  }
+  space_.devices = devices;
+  space_.global_batch = config.run.global_batch;
+  space_.layers = layers_of(config);
+  for (const std::string& text : fixed) fix_key(text, &space_);
+}
+
+std::optional<std::string> PlannedJob::refusal(const JobLayout& layout) const {
+  try {
+    check_model_fits_mesh(with_layout(setup_.config, layout));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return std::nullopt;
+}
+
+planning::Trial PlannedJob::trial(const JobLayout& layout, int64_t global_batch) const {
+  auto config = std::make_shared<JobConfig>(setup_.config);
+  config->mesh = {{layout.dp, 1, layout.tp}, {"dp", "pp", "tp"}};
+  set_run(&config->run, layout);
+  config->run.global_batch = global_batch;
+  config->run.capture = false;
+  config->memory = {};
+  planning::Trial out;
+  const int64_t layers = std::max<int64_t>(1, layers_of(*config));
+  if (layers > 1) {
+    const int64_t own = std::min(layers, kTrialLayers);
+    config->model.values.set(config->model.row().repeated, own);
+    out.layers.assign(static_cast<size_t>(own), 1);
+    if (own == kTrialLayers) out.layers[1] = layers - 2;
+  }
+  if (layout.chunks == 0) config->run.chunks = static_cast<int64_t>(out.layers.size());
+  if (config->run.chunks == 1) {
+    if (layout.chunks == 0) config->run.schedule = "1f1b";
+    out.layers = {layers};
+  }
+  RankContext::current().set_deferred_transfer(FLAGS_deferred_transfer);
+  const ProcessMesh mesh(config->mesh.shape, config->mesh.dims);
+  std::shared_ptr<nn::Sequential> model = build_model(*config, mesh, /*weights=*/nullptr);
+  const auto trainer = std::make_shared<training::Trainer>(*model, config->model.row().loss,
+                                                           trainer_options(*config));
+  out.step = [this, config, model, trainer] {
+    trainer->step(batches_of(*config, *setup_.data, trainer->next_batch()));
+  };
+  out.state_bytes = [trainer] { return trainer->state_bytes(); };
+  out.model = std::move(model);
+  return out;
+}
+
+simulation::PredictedStep PlannedJob::predict(const JobLayout& layout) const {
+  return predict_config(with_layout(setup_.config, layout), setup_, /*steps=*/2, machine_).step;
+}
+
+}  // namespace phi::job

@@ -1,0 +1,43 @@
+// A job as the subject of a plan.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/planning/plan_subject.h"
+#include "distributed/simulator/machine.h"
+#include "tools/job/setup.h"
+
+namespace phi::job {
+
+/// Sets the mesh and the run keys of a layout, and drops keys that a job of that layout does not
+/// read.
+JobConfig with_layout(JobConfig config, const distributed::JobLayout& layout);
+
+/// Restricts `space` by "key=value", as --fix has it: "tp=8", "zero_stage=1", "schedule=1f1b".
+/// Errors: InvalidArgument for an unknown key, with the nearest one, and for values that the key
+/// cannot have.
+void fix_key(const std::string& text, distributed::LayoutSpace* space);
+
+class PlannedJob final : public planning::PlanSubject {
+ public:
+  /// `setup` is that of a dry run; it and `machine` must outlive this. Errors: InvalidArgument with
+  /// file and line for a job that does not train.
+  PlannedJob(const Setup& setup, int64_t devices, const std::vector<std::string>& fixed,
+             const distributed::simulator::MachineModel& machine);
+
+  distributed::LayoutSpace space() const override { return space_; }
+  std::optional<std::string> refusal(const distributed::JobLayout& layout) const override;
+  planning::Trial trial(const distributed::JobLayout& layout, int64_t global_batch) const override;
+  simulation::PredictedStep predict(const distributed::JobLayout& layout) const override;
+
+ private:
+  const Setup& setup_;
+  const distributed::simulator::MachineModel& machine_;
+  distributed::LayoutSpace space_;
+};
+
+}  // namespace phi::job
