@@ -35,6 +35,7 @@ std::vector<LayerCost> virtual_stages(const JobLayout& layout, const PartCosts& 
       const LayerCost& one = costs.layers[layer];
       sum.forward += one.forward;
       sum.backward += one.backward;
+      sum.update += one.update;
       sum.share += one.share;
       sum.kept_bytes += one.kept_bytes;
       sum.output_bytes = one.output_bytes;
@@ -73,15 +74,16 @@ Estimate lower_bound(const JobLayout& layout, const PartCosts& costs) {
   for (const LayerCost& part : parts) through += part.forward + part.backward;
   for (int64_t stage = 0; stage < layout.pp; ++stage) {
     double busy = 0;
+    double update = 0;
     double share = 0;
     int64_t kept = 0;
     for (int64_t c = stage; c < layout.pp * layout.chunks; c += layout.pp) {
       const LayerCost& part = parts[static_cast<size_t>(c)];
       busy += part.forward + part.backward;
+      update += part.update;
       share += part.share;
       kept += part.kept_bytes;
     }
-    const double update = costs.update * share;
     // What this stage cannot fill: the first micro-batch on its way to it and back. A zero-bubble
     // schedule fills it with what it deferred.
     const double away = (through - busy) / static_cast<double>(layout.chunks);
@@ -96,9 +98,16 @@ Estimate lower_bound(const JobLayout& layout, const PartCosts& costs) {
 
 Estimate estimate(const JobLayout& layout, const PartCosts& costs, const MachineModel& machine) {
   Estimate out = lower_bound(layout, costs);
-  // Activations and gradients of two stages with several chunks pass the same way, which
-  // ComposedStep cannot have.
-  if (layout.pp == 1 || (layout.pp == 2 && layout.chunks > 1)) return out;
+  if (layout.pp == 1) return out;
+  if (layout.pp == 2 && layout.chunks > 1) {
+    // ComposedStep cannot have activations and gradients that pass the same way. Messages and
+    // warm-up take as much longer than the bound as those of 1F1B do.
+    JobLayout plain = layout;
+    plain.schedule = ScheduleKind::k1F1B;
+    plain.chunks = 1;
+    out.seconds += estimate(plain, costs, machine).seconds - lower_bound(plain, costs).seconds;
+    return out;
+  }
   MachineModel links = machine;
   links.cores = 0;
   links.issue_us = 0;
@@ -108,18 +117,18 @@ Estimate estimate(const JobLayout& layout, const PartCosts& costs, const Machine
                                                        static_cast<int>(layout.micro_batches),
                                                        static_cast<int>(layout.chunks));
   step.ranks_per_stage = layout.tp;
-  std::vector<double> shares(static_cast<size_t>(layout.pp));
+  std::vector<double> updates(static_cast<size_t>(layout.pp));
   for (size_t i = 0; i < parts.size(); ++i) {
     const LayerCost& part = parts[i];
     const auto body = std::make_shared<Body>(Body{lasting(part.forward), lasting(part.backward),
                                                   lasting(part.backward * costs.weight_share)});
     step.parts.push_back({{body, 1}});
     step.bytes_between = std::max(step.bytes_between, part.output_bytes);
-    shares[i % shares.size()] += part.share;
+    updates[i % updates.size()] += part.update;
   }
   // The last part's output is the loss.
   step.bytes_between = parts.front().output_bytes;
-  for (const double share : shares) step.updates.push_back(lasting(costs.update * share));
+  for (const double seconds : updates) step.updates.push_back(lasting(seconds));
   simulation::BodyTimes times(links, layout.pp * layout.tp);
   out.seconds = simulation::simulate(step, times);
   return out;

@@ -15,6 +15,14 @@
 #include "phi/common/errors.h"
 
 namespace phi::planning {
+
+struct RecordedTrial {
+  std::vector<simulation::RecordedPart> parts;
+  std::vector<int64_t> layers;  // of the job, by chunk
+  std::vector<double> shares;   // of the parameters, by chunk
+  training::StateBytes state_bytes;
+};
+
 namespace {
 
 using distributed::JobLayout;
@@ -32,13 +40,6 @@ using simulation::StepPart;
 ProcessMesh mesh_of(const JobLayout& layout) {
   return ProcessMesh({layout.dp, layout.pp, layout.tp}, {"dp", "pp", "tp"});
 }
-
-struct RecordedTrial {
-  std::vector<RecordedPart> parts;
-  std::vector<int64_t> layers;  // of the job, by chunk
-  std::vector<double> shares;   // of the parameters, by chunk
-  training::StateBytes state_bytes;
-};
 
 // Elements of the parameters of each chunk on this rank.
 std::vector<double> parameters_of(const nn::Layer& model) {
@@ -63,12 +64,14 @@ std::vector<double> parameters_of(const nn::Layer& model) {
   return out;
 }
 
-// Records the second step: in the first, states are made.
-RecordedTrial record(const PlanSubject& subject, const JobLayout& layout, int64_t global_batch) {
+// Layers of a trial: those at the ends of the model, and one for all between them.
+constexpr int64_t kTrialLayers = 3;
+
+RecordedTrial record(const PlanSubject& subject, const JobLayout& layout, int64_t global_batch,
+                     int64_t layers = kTrialLayers) {
   distributed::RecordingWorld world(/*rank=*/0, layout.ranks());
   const distributed::World::Scope scope(world);
-  const Trial trial = subject.trial(layout, global_batch);
-  trial.step();
+  const Trial trial = subject.trial(layout, global_batch, layers);
   RecordedTrial out;
   out.parts = simulation::record_parts(world, trial.step);
   out.layers = trial.layers;
@@ -200,27 +203,54 @@ const PartCostTable::States& PartCostTable::states_of(const JobLayout& layout) {
   alone.recompute = distributed::Recompute::kNone;
   const RecordedTrial trial = record(subject_, alone, alone.dp);
   States& states = known->second;
+  states.updates = updates_of(layout, alone, trial);
   states.shared.resize(trial.layers.size());
-  // The trial has fewer layers than the job: its states and its update grow with the parameters.
-  double own = 0;
-  for (const double share : trial.shares) own += share;
   for (const RecordedPart& part : trial.parts) {
-    const RankProgram program = moved(part.program, mesh_of(alone), mesh_of(layout));
-    if (part.chunk < 0) {
-      states.update = seconds_of(program, layout, machine_) / own;
-    } else if (layout.zero_stage >= 2) {
-      RankProgram calls = calls_of(program);
-      std::erase_if(calls.events, [&](const auto& event) {
-        const auto& group = calls.groups[std::get<GroupCall>(event).group];
-        return group.back() - group.front() < layout.tp;  // along tp: a part of the passes
-      });
-      states.shared[static_cast<size_t>(part.chunk)] += seconds_of(calls, layout, machine_);
-    }
+    if (part.chunk < 0 || layout.zero_stage < 2) continue;
+    RankProgram calls = calls_of(moved(part.program, mesh_of(alone), mesh_of(layout)));
+    std::erase_if(calls.events, [&](const auto& event) {
+      const auto& group = calls.groups[std::get<GroupCall>(event).group];
+      return group.back() - group.front() < layout.tp;  // along tp: a part of the passes
+    });
+    states.shared[static_cast<size_t>(part.chunk)] += seconds_of(calls, layout, machine_);
   }
+  double own = 0;  // the trial has fewer layers than the job
+  for (const double share : trial.shares) own += share;
   const training::StateBytes& bytes = trial.state_bytes;
   states.bytes = static_cast<int64_t>(
       static_cast<double>(bytes.parameters + bytes.gradients + bytes.states) / own);
   return states;
+}
+
+// A layer takes the difference of an update of three layers and of one of two. What is left belongs
+// to the ends of the model, in proportion to their other parameters.
+std::vector<double> PartCostTable::updates_of(const JobLayout& layout, const JobLayout& alone,
+                                              const RecordedTrial& trial) {
+  const auto seconds = [&](const RecordedTrial& recorded) {
+    double sum = 0;
+    for (const RecordedPart& part : recorded.parts) {
+      if (part.chunk < 0)
+        sum += seconds_of(moved(part.program, mesh_of(alone), mesh_of(layout)), layout, machine_);
+    }
+    return sum;
+  };
+  const double all = seconds(trial);
+  const std::vector<double>& shares = trial.shares;
+  if (shares.size() < kTrialLayers) {
+    std::vector<double> out;
+    double own = 0;
+    for (const double share : shares) own += share;
+    for (const double share : shares) out.push_back(all * share / std::max(own, 1e-300));
+    return out;
+  }
+  ++trials_;
+  const double layer =
+      std::max(0.0, all - seconds(record(subject_, alone, alone.dp, kTrialLayers - 1)));
+  const double ends = std::max(0.0, all - static_cast<double>(kTrialLayers) * layer);
+  const double first = std::max(0.0, shares.front() - shares[1]);
+  const double last = std::max(0.0, shares.back() - shares[1]);
+  const double both = std::max(first + last, 1e-300);
+  return {layer + ends * first / both, layer, layer + ends * last / both};
 }
 
 double PartCostTable::weight_share_of(const JobLayout& layout) {
@@ -249,9 +279,9 @@ PartCosts PartCostTable::of(const JobLayout& layout) {
   for (size_t i = 0; i < passes.chunks.size(); ++i) {
     LayerCost cost = passes.chunks[i];
     cost.backward += states.shared[i];
+    cost.update = states.updates[i];
     for (int64_t n = 0; n < passes.layers[i]; ++n) out.layers.push_back(cost);
   }
-  out.update = states.update;
   const std::string_view kind = name_of(layout.schedule);
   if (kind.starts_with("zb_")) out.weight_share = weight_share_of(layout);
   out.state_bytes = states.bytes;

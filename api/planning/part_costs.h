@@ -14,11 +14,14 @@
 
 namespace phi::planning {
 
+struct RecordedTrial;
+
 /// A layer of the job and, at the ends of the model, what comes before or after the layers. Seconds
 /// and bytes are those of a rank, for a micro-batch.
 struct LayerCost {
   double forward = 0;
   double backward = 0;
+  double update = 0;         // of a step
   double share = 0;          // of the parameters of the model
   int64_t kept_bytes = 0;    // of activations, from its forward to its backward
   int64_t output_bytes = 0;  // that the next stage receives
@@ -26,7 +29,6 @@ struct LayerCost {
 
 struct PartCosts {
   std::vector<LayerCost> layers;  // of the job, in the order of the model
-  double update = 0;              // seconds of a rank that had the whole model
   double weight_share = 0;        // of a backward, if the schedule is zero-bubble: what it defers
   int64_t state_bytes = 0;        // of a rank that had the whole model
   int64_t passing_bytes = 0;      // held during a pass of a layer, besides what is kept
@@ -50,8 +52,8 @@ class PartCostTable {
     std::optional<double> weight_share{};
   };
   struct States {
-    std::vector<double> shared;  // seconds of messages over dp in the passes of a micro-batch
-    double update = 0;
+    std::vector<double> shared;   // messages over dp in the passes of a micro-batch, by chunk
+    std::vector<double> updates;  // by chunk
     int64_t bytes = 0;
   };
   // tp, sequence parallelism, rows of a rank, recomputation.
@@ -61,6 +63,8 @@ class PartCostTable {
 
   const Passes& passes_of(const distributed::JobLayout& layout);
   const States& states_of(const distributed::JobLayout& layout);
+  std::vector<double> updates_of(const distributed::JobLayout& layout,
+                                 const distributed::JobLayout& alone, const RecordedTrial& trial);
   double weight_share_of(const distributed::JobLayout& layout);
   int64_t rows_of(const distributed::JobLayout& layout) const;
   PassKey key_of(const distributed::JobLayout& layout) const;

@@ -34,10 +34,10 @@ class PlanSubject {
   virtual distributed::LayoutSpace space() const = 0;
   /// Why the job cannot have a layout; nothing if it can, as far as is known without running it.
   virtual std::optional<std::string> refusal(const distributed::JobLayout& layout) const = 0;
-  /// A trial of `layout`, whose pp is 1, on a batch of `global_batch` samples. `chunks` is 0
-  /// for a trial in which every layer is a chunk. Called in the dry world of a rank; `mesh` is [dp,
-  /// 1, tp].
-  virtual Trial trial(const distributed::JobLayout& layout, int64_t global_batch) const = 0;
+  /// A trial of `layout`, whose pp is 1, of at most `layers` layers. Called in the dry world of a
+  /// rank. If layout.chunks is 0, every layer is a chunk.
+  virtual Trial trial(const distributed::JobLayout& layout, int64_t global_batch,
+                      int64_t layers) const = 0;
   /// The step of the whole job, recorded and simulated, with the memory of each rank.
   virtual simulation::PredictedStep predict(const distributed::JobLayout& layout) const = 0;
 };

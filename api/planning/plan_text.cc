@@ -123,7 +123,8 @@ std::string fault(const PlanResult& result, int64_t memory_bytes) {
                    ". The smallest is {}: rank {} needs {}, {} more ({}). Use devices with "
                    "more memory, more devices, or a smaller run.global_batch.",
                    to_string(least.layout), least.fullest_rank, human_bytes(least.peak_bytes),
-                   human_bytes(least.peak_bytes - memory_bytes), simulation::to_string(rank.held_at_peak));
+                   human_bytes(least.peak_bytes - memory_bytes),
+                   simulation::to_string(rank.held_at_peak));
 }
 
 ordered_json to_json(const JobLayout& layout) {

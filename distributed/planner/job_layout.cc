@@ -58,10 +58,12 @@ class LayoutList {
   void add_schedules(JobLayout layout) {
     constexpr std::array kKinds = {ScheduleKind::k1F1B, ScheduleKind::kInterleaved,
                                    ScheduleKind::kZeroBubbleH1, ScheduleKind::kZeroBubbleH2};
-    const std::vector<ScheduleKind> wanted = layout.pp == 1 ? std::vector{ScheduleKind::k1F1B}
-                                             : !space_.schedules.empty()
-                                                 ? space_.schedules
-                                                 : std::vector(kKinds.begin(), kKinds.end());
+    std::vector<ScheduleKind> wanted(kKinds.begin(), kKinds.end());
+    if (!space_.schedules.empty()) wanted = space_.schedules;
+    if (layout.pp == 1) {  // all are the same
+      wanted.clear();
+      if (allows(space_.schedules, ScheduleKind::k1F1B)) wanted = {ScheduleKind::k1F1B};
+    }
     for (const ScheduleKind kind : wanted) {
       layout.schedule = kind;
       for (const int64_t chunks : chunks_of(layout)) {
@@ -88,12 +90,10 @@ class LayoutList {
 
   void add_splits(JobLayout layout) {
     for (const int zero_stage : {0, 1, 2, 3}) {
-      if ((layout.dp == 1 && zero_stage > 0) ||
-          (layout.dp > 1 && !allows(space_.zero_stages, zero_stage)))
-        continue;
+      if ((layout.dp == 1 && zero_stage > 0) || !allows(space_.zero_stages, zero_stage)) continue;
       for (const bool sequence_parallel : {false, true}) {
         if ((layout.tp == 1 && sequence_parallel) ||
-            (layout.tp > 1 && !allows(space_.sequence_parallel, sequence_parallel)))
+            !allows(space_.sequence_parallel, sequence_parallel))
           continue;
         for (const Recompute recompute :
              {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {

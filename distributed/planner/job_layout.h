@@ -37,6 +37,8 @@ struct JobLayout {
 std::string to_string(const JobLayout& layout);
 
 /// The layouts of a job. Each list that is empty has the values that make sense for the sizes.
+/// Values that have no effect are those of a default layout: 1F1B without a pipeline, ZeRO 0
+/// without dp, no sequence parallelism without tp.
 struct LayoutSpace {
   int64_t devices = 1;
   int64_t global_batch = 1;  // samples

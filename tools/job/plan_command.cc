@@ -132,8 +132,10 @@ int plan_command(int argc, char** argv) {
   const auto start = std::chrono::steady_clock::now();
   const distributed::simulator::MachineModel machine =
       distributed::simulator::find_machine(FLAGS_machine);
-  const Setup setup = prepare_dry(load_job(words[0]));
-  const PlannedJob job(setup, FLAGS_devices, fixed, machine);
+  JobConfig config = load_job(words[0]);
+  const int64_t steps = config.run.steps;
+  const Setup setup = prepare_dry(std::move(config));
+  const PlannedJob job(setup, FLAGS_devices, fixed, steps, machine);
   planning::Planner planner(job, machine,
                             {.memory_bytes = memory_of_flag(),
                              .finalists = static_cast<size_t>(FLAGS_top),

@@ -25,9 +25,6 @@ using distributed::JobLayout;
 using distributed::LayoutSpace;
 using distributed::ProcessMesh;
 
-// Layers of a trial: those at the ends of the model, and one between them for all others.
-constexpr int64_t kTrialLayers = 3;
-
 int64_t layers_of(const JobConfig& config) {
   const std::string& key = config.model.row().repeated;
   return key.empty() ? 0 : config.model.values.size(key);
@@ -136,8 +133,8 @@ void fix_key(const std::string& text, LayoutSpace* space) {
 }
 
 PlannedJob::PlannedJob(const Setup& setup, int64_t devices, const std::vector<std::string>& fixed,
-                       const distributed::simulator::MachineModel& machine)
-    : setup_(setup), machine_(machine) {
+                       int64_t steps, const distributed::simulator::MachineModel& machine)
+    : setup_(setup), steps_(steps), machine_(machine) {
   const JobConfig& config = setup.config;
   if (config.mode != "train") {
     throw config.wrong({"mode"},
@@ -158,7 +155,8 @@ std::optional<std::string> PlannedJob::refusal(const JobLayout& layout) const {
   return std::nullopt;
 }
 
-planning::Trial PlannedJob::trial(const JobLayout& layout, int64_t global_batch) const {
+planning::Trial PlannedJob::trial(const JobLayout& layout, int64_t global_batch,
+                                  int64_t most_layers) const {
   auto config = std::make_shared<JobConfig>(setup_.config);
   config->mesh = {{layout.dp, 1, layout.tp}, {"dp", "pp", "tp"}};
   set_run(&config->run, layout);
@@ -168,10 +166,10 @@ planning::Trial PlannedJob::trial(const JobLayout& layout, int64_t global_batch)
   planning::Trial out;
   const int64_t layers = std::max<int64_t>(1, layers_of(*config));
   if (layers > 1) {
-    const int64_t own = std::min(layers, kTrialLayers);
+    const int64_t own = std::min(layers, most_layers);
     config->model.values.set(config->model.row().repeated, own);
     out.layers.assign(static_cast<size_t>(own), 1);
-    if (own == kTrialLayers) out.layers[1] = layers - 2;
+    if (own > 2) out.layers[1] = layers - own + 1;
   }
   if (layout.chunks == 0) config->run.chunks = static_cast<int64_t>(out.layers.size());
   if (config->run.chunks == 1) {
@@ -192,7 +190,7 @@ planning::Trial PlannedJob::trial(const JobLayout& layout, int64_t global_batch)
 }
 
 simulation::PredictedStep PlannedJob::predict(const JobLayout& layout) const {
-  return predict_config(with_layout(setup_.config, layout), setup_, /*steps=*/2, machine_).step;
+  return predict_config(with_layout(setup_.config, layout), setup_, steps_, machine_).step;
 }
 
 }  // namespace phi::job

@@ -24,18 +24,20 @@ void fix_key(const std::string& text, distributed::LayoutSpace* space);
 
 class PlannedJob final : public planning::PlanSubject {
  public:
-  /// `setup` is that of a dry run; it and `machine` must outlive this. Errors: InvalidArgument with
-  /// file and line for a job that does not train.
+  /// `setup` is that of a dry run of a job of this many steps; it and `machine` must outlive this.
+  /// Errors: InvalidArgument with file and line for a job that does not train.
   PlannedJob(const Setup& setup, int64_t devices, const std::vector<std::string>& fixed,
-             const distributed::simulator::MachineModel& machine);
+             int64_t steps, const distributed::simulator::MachineModel& machine);
 
   distributed::LayoutSpace space() const override { return space_; }
   std::optional<std::string> refusal(const distributed::JobLayout& layout) const override;
-  planning::Trial trial(const distributed::JobLayout& layout, int64_t global_batch) const override;
+  planning::Trial trial(const distributed::JobLayout& layout, int64_t global_batch,
+                        int64_t layers) const override;
   simulation::PredictedStep predict(const distributed::JobLayout& layout) const override;
 
  private:
   const Setup& setup_;
+  const int64_t steps_;
   const distributed::simulator::MachineModel& machine_;
   distributed::LayoutSpace space_;
 };

@@ -139,7 +139,7 @@ class Plan(unittest.TestCase):
             (1, [job, machine, "--devices=4", "--fix=tp=x"], "--fix=tp=x: 'x' is not a number."),
             (1, [job, machine, "--devices=4", "--fix=recompute=some"], "'some' is not one of none, selective, full."),
             (1, [job, machine, "--devices=4", "--fix=tp=3"], "none of 0 layouts is possible"),
-            (1, [forward, machine, "--devices=4"], "key 'mode': mode forward is not planned; set mode: train."),
+            (1, [forward, machine, "--devices=4"], "key 'mode' (by default): mode forward is not planned; set mode: train."),
         ]
         for status, args, message in cases:
             with self.subTest(args=args):
