@@ -22,7 +22,7 @@ distributed::Placement placement_of(const std::string& dim, const YAML::Node& no
   const auto placement =
       node.IsScalar() ? distributed::parse_placement(node.Scalar()) : std::nullopt;
   PHI_CHECK(placement, errors::InvalidArgument("{} along mesh dim '{}' is no placement; write {}.",
-                                               text_of(node), dim, distributed::kPlacementForms));
+                                               job::text_of(node), dim, distributed::kPlacementForms));
   return *placement;
 }
 
@@ -65,14 +65,14 @@ const std::vector<std::string>& row_kinds() {
 nn::AxisPlacements parse_axis_placements(const YAML::Node& node) {
   PHI_CHECK(node.IsMap(), errors::InvalidArgument(
                               "placements are a map of mesh dims, e.g. {{tp: S1, dp: R}}; got {}.",
-                              text_of(node)));
+                              job::text_of(node)));
   nn::AxisPlacements axis_placements;
   std::set<std::string> dims;
   for (const auto& entry : node) {
     const std::string dim = entry.first.IsScalar() ? entry.first.Scalar() : "";
     PHI_CHECK(!dim.empty(),
               errors::InvalidArgument("{} is no name of a mesh dim; write {{tp: S1}}.",
-                                      text_of(entry.first)));
+                                      job::text_of(entry.first)));
     PHI_CHECK(dims.insert(dim).second, errors::InvalidArgument("mesh dim '{}' is set twice.", dim));
     axis_placements.emplace_back(dim, placement_of(dim, entry.second));
   }

@@ -36,14 +36,14 @@ class RowReader {
     if (!node.IsMap()) {
       throw config_->wrong({key}, fmt::format("must be a map of patterns to placements, e.g. "
                                               "{{layer*.up.weight: {{tp: S1}}}}; got {}.",
-                                              text_of(node)));
+                                              job::text_of(node)));
     }
     std::set<std::string> patterns;
     for (const auto& entry : node) {
       const std::string pattern = entry.first.IsScalar() ? entry.first.Scalar() : "";
       if (pattern.empty()) {
         throw config_->wrong({key}, fmt::format("{} in line {} is no pattern of names.",
-                                                text_of(entry.first), line_of(entry.first)));
+                                                job::text_of(entry.first), line_of(entry.first)));
       }
       if (!patterns.insert(pattern).second) {
         throw config_->wrong(

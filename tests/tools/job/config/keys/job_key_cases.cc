@@ -299,7 +299,7 @@ const std::vector<KeyCase>& key_cases() {
         {on_mesh("[1]", "[pp]", kResNet),
          "applies only to a job with a model.kind with repeated layers, and this job has "
          "model.kind: resnet"}}},
-      {"placements.parameters", "{layer*.up.weight: {tp: R}, \"*.scale\": {dp: S0.1}}", "{}", kOnTp,
+      {"placements.parameters", "{layer*.up.weight: {tp: R}, \"*.scale\": {tp: S0.1}}", "{}", kOnTp,
        SEEN_ROWS(kParameters)},
       {"placements.inputs", "{layer0: {tp: S1}}", "{}", kOnTp, SEEN_ROWS(kInputs)},
       {"placements.outputs", "{layer0.up: {tp: P(sum)}}", "{}", kOnTp, SEEN_ROWS(kOutputs)},
