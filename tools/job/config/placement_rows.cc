@@ -21,8 +21,9 @@ constexpr std::array kKinds = {Kind::kParameters, Kind::kInputs, Kind::kOutputs,
 distributed::Placement placement_of(const std::string& dim, const YAML::Node& node) {
   const auto placement =
       node.IsScalar() ? distributed::parse_placement(node.Scalar()) : std::nullopt;
-  PHI_CHECK(placement, errors::InvalidArgument("{} along mesh dim '{}' is no placement; write {}.",
-                                               job::text_of(node), dim, distributed::kPlacementForms));
+  PHI_CHECK(placement,
+            errors::InvalidArgument("{} along mesh dim '{}' is no placement; write {}.",
+                                    job::text_of(node), dim, distributed::kPlacementForms));
   return *placement;
 }
 

@@ -37,11 +37,11 @@ std::string layout_text(const JobConfig& config) {
 std::string header(const Setup& setup, const JobReport& report) {
   const JobConfig& config = setup.config;
   std::string out = setup.note.empty() ? "" : setup.note + "\n";
-  out += fmt::format("mesh {} · {} process{} · {} {} parameters · {}{}{}\n", config.mesh.to_string(),
-                     report.world_size, report.world_size == 1 ? "" : "es", config.model.kind,
-                     human_count(report.num_parameters), report.dtype,
-                     config.run.sequence_parallel ? " · sequence parallel" : "",
-                     layout_text(config));
+  out +=
+      fmt::format("mesh {} · {} process{} · {} {} parameters · {}{}{}\n", config.mesh.to_string(),
+                  report.world_size, report.world_size == 1 ? "" : "es", config.model.kind,
+                  human_count(report.num_parameters), report.dtype,
+                  config.run.sequence_parallel ? " · sequence parallel" : "", layout_text(config));
   if (config.mode == "generate") return out + generate_header(config);
   out += fmt::format("{} · {} micro-batches of {}", report.data.to_string(),
                      config.run.micro_batches, config.run.micro_batch_size());
