@@ -367,7 +367,7 @@ def test_a_cut_distributes_links_unevenly():
         for name, layout in (("stages", nn.stages("pp", "layer*", cut=[1, 3])),
                              ("pipeline", nn.Layout().pipeline("pp", "layer*", 1, [3, 1])),
                              ("transformer_layout", None)):
-            net = nn.models.Gpt(vocab=16, seq_len=4, d_model=8, layers=4, heads=2)
+            net = nn.models.GPT(vocab=16, seq_len=4, d_model=8, layers=4, heads=2)
             nn.shard(net, mesh, layout or nn.transformer_layout(net, mesh, cut=(2, 2)))
             layers[name] = sum(p.nbytes_here > 0 for n, p in net.named_parameters() if n.endswith("up.weight"))
         with pytest.raises(ValueError, match="sum 4, such as .2, 2."):
