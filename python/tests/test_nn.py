@@ -360,6 +360,23 @@ def test_layouts_add_up(shape, dims, sequence_parallel):
         assert ("tp=S" in parts.describe(net)) == ("tp" in dims) and ("along pp" in parts.describe(net)) == ("pp" in dims)
 
 
+def test_a_cut_distributes_links_unevenly():
+    def rank():
+        mesh = dist.ProcessMesh(shape=[2], dim_names=["pp"])
+        layers = {}
+        for name, layout in (("stages", nn.stages("pp", "layer*", cut=[1, 3])),
+                             ("pipeline", nn.Layout().pipeline("pp", "layer*", 1, [3, 1])),
+                             ("transformer_layout", None)):
+            net = nn.models.GPT(vocab=16, seq_len=4, d_model=8, layers=4, heads=2)
+            nn.shard(net, mesh, layout or nn.transformer_layout(net, mesh, cut=(2, 2)))
+            layers[name] = sum(p.nbytes_here > 0 for n, p in net.named_parameters() if n.endswith("up.weight"))
+        with pytest.raises(ValueError, match="sum 4, such as .2, 2."):
+            nn.shard(net, mesh, nn.stages("pp", "layer*", cut=[1, 2]))
+        return layers
+    assert dist.run_ranks(2, rank) == [{"stages": 1, "pipeline": 3, "transformer_layout": 2},
+                                       {"stages": 3, "pipeline": 1, "transformer_layout": 2}]
+
+
 def test_parts_of_layouts_lay_a_model_out():
     want = Split()(rows()).numpy()
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "distributed/placement/parse_placement.h"
 #include "tools/cli/command_line.h"
 
 DEFINE_string(shape, "", "extents of the tensor, e.g. 64x32; 'scalar' for none");
@@ -43,31 +44,18 @@ int64_t parse_int(std::string_view text, std::string_view flag) {
   return value;
 }
 
-Placement parse_placement(const std::string& text, std::string_view flag) {
-  if (text == "R") return distributed::Replicate();
-  if (text == "P") return distributed::Partial();
-  if (text.starts_with("P(") && text.ends_with(")")) {
-    return distributed::Partial(distributed::parse_reduce_kind(text.substr(2, text.size() - 3)));
-  }
-  if (text.size() > 1 && text[0] == 'S') {
-    const auto parts = split(text.substr(1), '.');
-    const int64_t tensor_dim = parse_int(parts[0], flag);
-    const int64_t order = parts.size() == 2 ? parse_int(parts[1], flag) : 0;
-    if (parts.size() <= 2 && tensor_dim >= 0 && tensor_dim < kMaxNdim && order >= 0 &&
-        order < distributed::kMaxMeshNdim) {
-      return distributed::Shard(static_cast<int>(tensor_dim), static_cast<int>(order));
-    }
-  }
+Placement placement_of(const std::string& text, std::string_view flag) {
+  if (const auto placement = distributed::parse_placement(text)) return *placement;
   throw UsageError(fmt::format(
-      "'{}' in {} is no placement; write R, S0, S0.1, P(sum), P(avg), P(max), ..., or for each "
-      "tensor dim the mesh dim that splits it, as in [0,_].",
-      text, flag));
+      "'{}' in {} is no placement; write {}, or for each tensor dim the mesh dim that splits it, "
+      "as in [0,_].",
+      text, flag, distributed::kPlacementForms));
 }
 
 const TensorDistAttr* parse_placements(const std::vector<std::string>& entries,
                                        const ProcessMesh& mesh, std::string_view flag) {
   std::vector<Placement> placements;
-  for (const auto& entry : entries) placements.push_back(parse_placement(entry, flag));
+  for (const auto& entry : entries) placements.push_back(placement_of(entry, flag));
   if (static_cast<int>(placements.size()) != mesh.ndim()) {
     throw UsageError(fmt::format("{} has {} placements, but {} has {} mesh dims.", flag,
                                  placements.size(), mesh.to_string(), mesh.ndim()));

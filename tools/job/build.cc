@@ -30,9 +30,11 @@ std::unique_ptr<nn::Sequential> build_model(const JobConfig& config,
   if (weights) nn::load(*weights, model.get());
   const nn::TransformerLayoutOptions split{.sequence_parallel = config.run.sequence_parallel,
                                            .zero_stage = static_cast<int>(config.run.zero_stage),
-                                           .chunks = config.run.chunks};
+                                           .chunks = config.run.chunks,
+                                           .cut = config.pipeline.cut};
   nn::Layout layout = nn::transformer_layout(*model, mesh, split);
   layout.add(kind.placements);
+  layout.add(config.placements);
   nn::shard(*model, mesh, layout.only_along(mesh));
   return model;
 }
@@ -97,6 +99,18 @@ std::vector<training::Batch> batches_of(const JobConfig& config, const data::Sam
         {data.inputs(row, run.micro_batch_size()), data.labels(row, run.micro_batch_size())});
   }
   return batches;
+}
+
+Dims input_shape(const JobConfig& config) {
+  const int64_t batch = config.run.micro_batch_size();
+  const nn::models::ModelValues& model = config.model.values;
+  const int64_t size = config.data.image_size;
+  if (config.model.takes_images()) return {batch, model.size("channels"), size, size};
+  return {batch, model.size("seq_len")};
+}
+
+DataType input_dtype(const JobConfig& config) {
+  return config.model.takes_images() ? config.run.dtype : DataType::INT64;
 }
 
 int64_t items_per_sample(const JobConfig& config) {

@@ -36,6 +36,10 @@ std::vector<int64_t> prompt_of(const JobConfig& config);
 std::vector<training::Batch> batches_of(const JobConfig& config, const data::SampleData& data,
                                         int64_t number);
 
+/// Shape and dtype of a micro-batch of ids or images.
+Dims input_shape(const JobConfig& config);
+DataType input_dtype(const JobConfig& config);
+
 /// Tokens of a sample, or 1 for an image: what rates and headers count.
 int64_t items_per_sample(const JobConfig& config);
 

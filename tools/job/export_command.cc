@@ -11,6 +11,7 @@
 
 #include "tools/cli/command_line.h"
 #include "tools/job/build.h"
+#include "tools/job/check_placements.h"
 #include "tools/job/config/config.h"
 #include "tools/job/dry_run.h"
 #include "tools/job/export_step.h"
@@ -44,6 +45,7 @@ JobConfig settled_job(const std::string& file) {
   // These keys do not change what a step computes.
   config.run.capture = false;
   config.memory = {};
+  check_placements(config);
   return config;
 }
 

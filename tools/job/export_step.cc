@@ -7,6 +7,7 @@
 #include "api/stablehlo/stablehlo.h"
 #include "api/tensor/placeholder.h"
 #include "phi/core/rank_context.h"
+#include "tools/job/build.h"
 
 namespace phi::job {
 namespace {
@@ -42,18 +43,6 @@ std::vector<std::string> input_names(const training::TrainStep& step, const Prog
     names.insert(names.end(), {"loss_scale", "inverse_loss_scale"});
   for (const Tensor& parameter : program.parameters()) names.push_back(name_of(step, parameter));
   return names;
-}
-
-Dims input_shape(const JobConfig& config) {
-  const int64_t batch = config.run.micro_batch_size();
-  const nn::models::ModelValues& model = config.model.values;
-  const int64_t size = config.data.image_size;
-  if (config.model.takes_images()) return {batch, model.size("channels"), size, size};
-  return {batch, model.size("seq_len")};
-}
-
-DataType input_dtype(const JobConfig& config) {
-  return config.model.takes_images() ? config.run.dtype : DataType::INT64;
 }
 
 Dims label_shape(const JobConfig& config) {

@@ -19,6 +19,7 @@
 #include "phi/memory/io/async_file.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/build.h"
+#include "tools/job/check_placements.h"
 #include "tools/job/config/job_paths.h"
 #include "tools/job/config/keys/job_keys.h"
 #include "tools/job/device_limit.h"
@@ -196,6 +197,7 @@ Setup prepare(JobConfig config, bool predicts) {
   const int64_t steps = setup.config.run.steps;
   settle_world(&setup);
   check_model(setup.config);
+  check_placements(setup.config);
   if (generates) {
     adjust_for_generate(&setup.config);
   } else {

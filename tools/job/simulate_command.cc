@@ -106,8 +106,9 @@ std::string worst_operators(const PredictedJob& job, const simulation::MeasuredT
 
 // The keys of a job that change what a step computes, sends, or in which order.
 bool changes_steps(std::string_view key) {
-  constexpr std::array kKeys = {
-      "mode", "model.", "mesh", "place", "optimizer.kind", "optimizer.grad_clip", "run."};
+  constexpr std::array kKeys = {"mode",  "model.",         "mesh",
+                                "place", "optimizer.kind", "optimizer.grad_clip",
+                                "run.",  "pipeline.",      "placements."};
   constexpr std::array kOthers = {"model.seed", "run.steps", "run.save", "run.on_nonfinite",
                                   "run.loss_jump"};
   const auto begins = [&](std::string_view with) { return key.starts_with(with); };

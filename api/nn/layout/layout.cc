@@ -2,6 +2,7 @@
 #include "api/nn/layout/layout.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -68,8 +69,8 @@ std::string_view name_of(Layout::Kind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-Layout& Layout::add(Kind kind, std::string pattern, AxisPlacements axis_placements) {
-  rows_.push_back({kind, std::move(pattern), std::move(axis_placements)});
+Layout& Layout::add(PlacementRow row) {
+  rows_.push_back(std::move(row));
   return *this;
 }
 
@@ -117,10 +118,11 @@ Layout& Layout::batches(AxisPlacements axis_placements) {
   return *this;
 }
 
-Layout& Layout::pipeline(std::string mesh_dim, std::string pattern, int64_t chunks) {
+Layout& Layout::pipeline(std::string mesh_dim, std::string pattern, int64_t chunks,
+                         std::vector<int64_t> cut) {
   PHI_CHECK(chunks >= 1,
             errors::InvalidArgument("a pipeline with {} chunks per stage; use 1 or more.", chunks));
-  pipeline_ = {std::move(mesh_dim), std::move(pattern), chunks};
+  pipeline_ = {std::move(mesh_dim), std::move(pattern), chunks, std::move(cut)};
   return *this;
 }
 
@@ -138,7 +140,7 @@ Layout Layout::only_along(const distributed::ProcessMesh& mesh) const {
   };
   Layout out;
   for (const PlacementRow& row : rows_)
-    out.add(row.kind, row.pattern, without_others(row.axis_placements, mesh));
+    out.add({row.kind, row.pattern, without_others(row.axis_placements, mesh)});
   out.tensor_parallel_ = tensor_parallel_;
   for (TensorParallel& split : out.tensor_parallel_) split.is_on_mesh &= has(split.mesh_dim);
   out.batches_ = without_others(batches_, mesh);
@@ -164,8 +166,11 @@ std::string Layout::describe(const Module& model) const {
   if (!pipeline_.mesh_dim.empty()) {
     lines.push_back(
         {"(model)", "pipeline",
-         fmt::format("'{}' along {}, {} chunk{} per stage", pipeline_.pattern, pipeline_.mesh_dim,
-                     pipeline_.chunks, pipeline_.chunks == 1 ? "" : "s")});
+         fmt::format("'{}' along {}, {} chunk{} per stage{}", pipeline_.pattern, pipeline_.mesh_dim,
+                     pipeline_.chunks, pipeline_.chunks == 1 ? "" : "s",
+                     pipeline_.cut.empty()
+                         ? ""
+                         : fmt::format(", cut [{}]", fmt::join(pipeline_.cut, ", ")))});
   }
   if (zero_.stage > 0) {
     lines.push_back({"(model)", "ZeRO", fmt::format("{} along {}", zero_.stage, zero_.mesh_dim)});

@@ -50,8 +50,11 @@ class Layout {
   /// Assignment of the links of a Sequential to stages, in order.
   struct Pipeline {
     std::string mesh_dim;  // empty: none
-    std::string pattern;   // of the links that are distributed evenly
+    std::string pattern;   // of the links that are distributed
     int64_t chunks = 1;    // chunks per stage
+    /// The number of matching links of each of stages * chunks chunks, in the order of the model;
+    /// empty: evenly.
+    std::vector<int64_t> cut = {};
   };
   /// ZeRO: additionally splits optimizer states (stage 1), gradients (2) and parameters (3) over a
   /// mesh dim (Rajbhandari et al. 2019; api/training/optimizer.h has details).
@@ -61,32 +64,35 @@ class Layout {
   };
 
   Layout& parameters(std::string pattern, AxisPlacements axis_placements) {
-    return add(Kind::kParameters, std::move(pattern), std::move(axis_placements));
+    return add({Kind::kParameters, std::move(pattern), std::move(axis_placements)});
   }
   /// Placements of the inputs and outputs of Layers.
   Layout& inputs(std::string pattern, AxisPlacements axis_placements) {
-    return add(Kind::kInputs, std::move(pattern), std::move(axis_placements));
+    return add({Kind::kInputs, std::move(pattern), std::move(axis_placements)});
   }
   Layout& outputs(std::string pattern, AxisPlacements axis_placements) {
-    return add(Kind::kOutputs, std::move(pattern), std::move(axis_placements));
+    return add({Kind::kOutputs, std::move(pattern), std::move(axis_placements)});
   }
   /// Placements of the keys and values [B,S,heads,head size] that Attention modules cache.
   Layout& caches(std::string pattern, AxisPlacements axis_placements) {
-    return add(Kind::kCaches, std::move(pattern), std::move(axis_placements));
+    return add({Kind::kCaches, std::move(pattern), std::move(axis_placements)});
   }
   /// Inserts, at this position, the rows that the modules of a model add
   /// (Module::add_tensor_parallel).
   Layout& tensor_parallel(std::string mesh_dim, bool sequence_parallel = false);
   /// Placements of the model's ids on the first stage and of its labels on the last stage.
   Layout& batches(AxisPlacements axis_placements);
-  /// Splits a Sequential over pipeline stages. Links that match are distributed evenly; links
+  /// Splits a Sequential over pipeline stages. Links that match are distributed by `cut`; links
   /// before them are on the first stage, links after them on the last. Chunk c of stages * chunks
   /// belongs to stage c mod stages. shard() throws InvalidArgument if there are fewer links than
-  /// chunks.
-  Layout& pipeline(std::string mesh_dim, std::string pattern, int64_t chunks = 1);
+  /// chunks, or if a cut is not one number for each chunk, 1 or more, whose sum is the number of
+  /// matching links.
+  Layout& pipeline(std::string mesh_dim, std::string pattern, int64_t chunks = 1,
+                   std::vector<int64_t> cut = {});
   /// Errors: InvalidArgument for a stage other than 0 to 3.
   Layout& zero(int stage, std::string mesh_dim = "dp");
 
+  Layout& add(PlacementRow row);
   /// Appends the rows of `more` and merges its batch placements. Its pipeline and ZeRO stage, if
   /// set, replace this layout's.
   Layout& add(const Layout& more);
@@ -114,8 +120,6 @@ class Layout {
   std::string describe(const Module& model) const;
 
  private:
-  Layout& add(Kind kind, std::string pattern, AxisPlacements axis_placements);
-
   std::vector<PlacementRow> rows_;
   std::vector<TensorParallel> tensor_parallel_;  // by row
   AxisPlacements batches_;

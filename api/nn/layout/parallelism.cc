@@ -11,8 +11,9 @@ Layout tensor_parallel(const std::string& mesh_dim, bool sequence_parallel) {
   return Layout().tensor_parallel(mesh_dim, sequence_parallel);
 }
 
-Layout stages(const std::string& mesh_dim, const std::string& pattern, int64_t chunks) {
-  return Layout().pipeline(mesh_dim, pattern, chunks);
+Layout stages(const std::string& mesh_dim, const std::string& pattern, int64_t chunks,
+              const std::vector<int64_t>& cut) {
+  return Layout().pipeline(mesh_dim, pattern, chunks, cut);
 }
 
 }  // namespace phi::nn

@@ -1,7 +1,10 @@
 // Assigns modules to stages, and computes and applies placements.
 #include "api/nn/layout/shard.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
 
 #include "api/nn/apply_placements.h"
@@ -49,22 +52,22 @@ void check_dims(const AxisPlacements& axis_placements, const ProcessMesh& mesh,
   }
 }
 
-void check_placements(const std::string& name, const Tensor& value,
-                      const AxisPlacements& axis_placements) {
+// `what` names a tensor that is stored and has `ndim` dims.
+void check_placements(const std::string& what, int ndim, const AxisPlacements& axis_placements) {
   for (const auto& [dim, placement] : axis_placements) {
-    const bool fits = !placement.is_partial() &&
-                      (!placement.is_shard() ||
-                       (placement.tensor_dim() >= 0 && placement.tensor_dim() < value.ndim()));
+    const bool fits =
+        !placement.is_partial() &&
+        (!placement.is_shard() || (placement.tensor_dim() >= 0 && placement.tensor_dim() < ndim));
     PHI_CHECK(fits, errors::InvalidArgument(
-                        "the layout sets parameter '{}' of shape {} to {} along mesh dim '{}'; use "
-                        "Replicate(){}.",
-                        name, value.shape().to_string(), placement.to_string(), dim,
-                        value.ndim() == 0 ? ""
-                        : value.ndim() == 1
-                            ? " or Shard(0)"
-                            : " or Shard(0) to Shard(" + std::to_string(value.ndim() - 1) + ")"));
+                        "the layout sets {} to {} along mesh dim '{}'; use Replicate(){}.", what,
+                        placement.to_string(), dim,
+                        ndim == 0   ? ""
+                        : ndim == 1 ? " or Shard(0)"
+                                    : " or Shard(0) to Shard(" + std::to_string(ndim - 1) + ")"));
   }
 }
+
+constexpr int kCacheNdim = 4;  // [B,S,heads,head size]
 
 }  // namespace
 
@@ -144,17 +147,39 @@ class Sharder {
                                       "of {} chunk{}; each chunk needs one.",
                                       links, pipeline.pattern, stages, pipeline.chunks,
                                       pipeline.chunks == 1 ? "" : "s"));
+    size_t begin = 0;
+    size_t cut_end = first;
+    const std::vector<int64_t> cut = cut_of(links, num_chunks);
     for (int64_t c = 0; c < num_chunks; ++c) {
-      const auto own = distributed::split_range(links, num_chunks, c);
-      const size_t begin = c == 0 ? 0 : first + static_cast<size_t>(own.offset);
-      const size_t stop =
-          c + 1 == num_chunks ? sequential_->num_links() : first + static_cast<size_t>(own.end());
+      cut_end += static_cast<size_t>(cut[static_cast<size_t>(c)]);
+      const size_t stop = c + 1 == num_chunks ? sequential_->num_links() : cut_end;
       chunks_.push_back({begin, stop});
       const ProcessMesh stage = mesh_.slice(pp, c % stages);
       for (size_t i = begin; i < stop; ++i) {
         for (const Module* module : sequential_->link(i).modules()) stages_.emplace(module, stage);
       }
+      begin = stop;
     }
+  }
+
+  // The number of matching links of each chunk.
+  std::vector<int64_t> cut_of(int64_t links, int64_t num_chunks) const {
+    const auto& pipeline = layout_.pipeline();
+    std::vector<int64_t> even;
+    for (int64_t c = 0; c < num_chunks; ++c)
+      even.push_back(distributed::split_range(links, num_chunks, c).size);
+    if (pipeline.cut.empty()) return even;
+    const std::vector<int64_t>& cut = pipeline.cut;
+    const bool fits = std::ssize(cut) == num_chunks && std::ranges::min(cut) >= 1 &&
+                      std::ranges::max(cut) <= links &&
+                      std::accumulate(cut.begin(), cut.end(), int64_t{0}) == links;
+    PHI_CHECK(fits, errors::InvalidArgument(
+                        "the pipeline's cut [{}] does not fit: {} links match '{}' and there are "
+                        "{} chunks. Use one number for each chunk, 1 or more, with the sum {}, "
+                        "such as [{}].",
+                        fmt::join(cut, ", "), links, pipeline.pattern, num_chunks, links,
+                        fmt::join(even, ", ")));
+    return cut;
   }
 
   // The range of links that match the pipeline's pattern; they must be consecutive.
@@ -193,12 +218,16 @@ class Sharder {
         {Layout::Kind::kCaches, ActivationSlot::kCache}};
     for (const auto& [kind, activation] : kActivationSlots) {
       const AxisPlacements* axis_placements = resolved_.of_module(kind, module.path());
-      if (axis_placements)
-        activation_attrs_[&module].emplace_back(activation, dist_attr_on(mesh, *axis_placements));
+      if (!axis_placements) continue;
+      if (kind == Layout::Kind::kCaches)
+        check_placements("the caches of '" + module.path() + "'", kCacheNdim, *axis_placements);
+      activation_attrs_[&module].emplace_back(activation, dist_attr_on(mesh, *axis_placements));
     }
     for (const Module::ParameterSlot& slot : module.slots_) {
       const AxisPlacements axis_placements = resolved_.of_parameter(slot.name);
-      check_placements(slot.name, slot.value, axis_placements);
+      check_placements(
+          fmt::format("parameter '{}' of shape {}", slot.name, slot.value.shape().to_string()),
+          slot.value.ndim(), axis_placements);
       const TensorDistAttr* attr = dist_attr_on(mesh, axis_placements);
       const auto& zero = layout_.zero();
       if (zero.stage == 3) {
@@ -228,7 +257,7 @@ Layout transformer_layout(const Module& model, const ProcessMesh& mesh,
                           const TransformerLayoutOptions& split) {
   const Layout layout = data_parallel(split.dp, split.zero_stage) +
                         tensor_parallel(split.tp, split.sequence_parallel) +
-                        stages(split.pp, split.blocks, split.chunks);
+                        stages(split.pp, split.blocks, split.chunks, split.cut);
   return layout.only_along(mesh).of(model);
 }
 

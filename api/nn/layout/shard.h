@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "api/nn/layout/layout.h"
 
@@ -17,10 +18,11 @@ namespace phi::nn {
 /// and each module is on the mesh of its stage, a slice of `mesh`.
 ///
 /// Ranks   Every rank of the job calls it.
-/// Errors  InvalidArgument for a mesh dim that the mesh lacks, a placement that a parameter cannot
-///         have (Shard(d) of a tensor without dim d, Partial), fewer links than chunks, or a
-///         pipeline of a model that is not a Sequential; NotFound, with the nearest names, for a
-///         row that matches nothing. Nothing is changed then.
+/// Errors  InvalidArgument for a mesh dim that the mesh lacks, a placement that a parameter or a
+///         cache cannot have (Shard(d) of a tensor without dim d, Partial), fewer links than
+///         chunks, a cut that does not fit them, or a pipeline of a model that is not a Sequential;
+///         NotFound, with the nearest names, for a row that matches nothing. Nothing is changed
+///         then.
 void shard(Module& model, const distributed::ProcessMesh& mesh, const Layout& layout);
 
 /// The result of shard().
@@ -39,6 +41,7 @@ struct TransformerLayoutOptions {
   bool sequence_parallel = false;
   int zero_stage = 0;
   int64_t chunks = 1;
+  std::vector<int64_t> cut = {};  // links of each chunk; empty: evenly
   std::string blocks = "layer*";
 };
 

@@ -1,9 +1,12 @@
 // Binds layouts, which assign placements to a model's tensors by name.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "api/autograd/autograd.h"
 #include "api/nn/layout/layout.h"
@@ -83,13 +86,17 @@ void bind_layout(nb::module_& module) {
           nb::arg("along"), "Place the model's inputs and labels.")
       .def(
           "pipeline",
-          [](nb::object self, const std::string& dim, const std::string& pattern, int64_t chunks) {
-            nb::cast<Layout&>(self).pipeline(dim, pattern, chunks);
+          [](nb::object self, const std::string& dim, const std::string& pattern, int64_t chunks,
+             std::vector<int64_t> cut) {
+            nb::cast<Layout&>(self).pipeline(dim, pattern, chunks, std::move(cut));
             return self;
           },
           nb::arg("mesh_dim"), nb::arg("pattern"), nb::arg("chunks") = 1,
+          nb::arg("cut") = std::vector<int64_t>(),
           "Distribute matching links of a Sequential over pipeline stages, `chunks` per stage.\n\n"
-          "Links before them are placed on the first stage, links after them on the last.")
+          "Links before them are placed on the first stage, links after them on the last.\n"
+          "`cut`: number of matching links of each chunk, in the order of the model; empty: "
+          "evenly.")
       .def(
           "zero",
           [](nb::object self, int stage, const std::string& dim) {
@@ -134,9 +141,12 @@ void bind_parts(nb::module_& module) {
       "Layers of this library are sharded as in Megatron-LM. Custom classes define their rows in\n"
       "add_tensor_parallel(self, layout, tp, sequence_parallel).");
   module.def("stages", &nn::stages, nb::arg("mesh_dim"), nb::arg("pattern"), nb::arg("chunks") = 1,
+             nb::arg("cut") = std::vector<int64_t>(),
              "Return a pipeline layout: matching links of a Sequential are distributed over the "
              "stages.\n\n"
-             "`chunks`: number of chunks per stage along the mesh dim.");
+             "`chunks`: number of chunks per stage along the mesh dim.\n"
+             "`cut`: number of matching links of each chunk, in the order of the model; empty: "
+             "evenly.");
 }
 
 }  // namespace
@@ -155,7 +165,7 @@ void bind_layouts(nb::module_& module) {
       "transformer_layout",
       [](const nn::Layer& model, const ProcessMesh& mesh, const std::string& dp,
          const std::string& tp, const std::string& pp, bool sequence_parallel, int zero_stage,
-         int64_t chunks, const std::string& blocks) {
+         int64_t chunks, const std::string& blocks, const std::vector<int64_t>& cut) {
         const GilRelease others;
         return nn::transformer_layout(model, mesh,
                                       {.dp = dp,
@@ -164,11 +174,12 @@ void bind_layouts(nb::module_& module) {
                                        .sequence_parallel = sequence_parallel,
                                        .zero_stage = zero_stage,
                                        .chunks = chunks,
+                                       .cut = cut,
                                        .blocks = blocks});
       },
       nb::arg("model"), nb::arg("mesh"), nb::kw_only(), nb::arg("dp") = "dp", nb::arg("tp") = "tp",
       nb::arg("pp") = "pp", nb::arg("sequence_parallel") = false, nb::arg("zero_stage") = 0,
-      nb::arg("chunks") = 1, nb::arg("blocks") = "layer*",
+      nb::arg("chunks") = 1, nb::arg("blocks") = "layer*", nb::arg("cut") = std::vector<int64_t>(),
       "Return a layout for a model made of this library's layers, over the mesh dims of the "
       "mesh.\n\n"
       "It combines data, tensor, sequence and pipeline parallelism, and ZeRO. Custom classes "

@@ -58,6 +58,14 @@ class Agreement(unittest.TestCase):
             with self.subTest(line=line):
                 self.differs(self.two_jobs(train, other), line)
 
+    def test_layouts(self):
+        staged = {"model": {"layers": 4}, "mesh": {"shape": [2, 1], "dims": ["pp", "tp"]}}
+        cuts = [job(pipeline={"cut": cut}, **staged) for cut in ([1, 3], [2, 2])]
+        self.differs(self.two_jobs(*cuts), "pipeline.cut is '[1, 3]' at rank 0, '[2, 2]' at rank 1")
+        rows = [job(placements={"parameters": {"head": {"tp": to}}}, **staged) for to in ("R", "S0")]
+        line = "placements.parameters is '{head: {tp: R}}' at rank 0, '{head: {tp: S0}}' at rank 1"
+        self.differs(self.two_jobs(*rows), line)
+
     def test_prompts(self):
         jobs = [launch.job_text(mode="generate", model=MODEL, generate={"prompt": text}) for text in ("abc", "abd")]
         self.differs(self.two_jobs(*jobs), "generate.prompt is 'abc' at rank 0, 'abd' at rank 1")

@@ -10,6 +10,7 @@
 
 #include "phi/yaml/yaml_text.h"
 #include "tools/job/config/keys/job_keys.h"
+#include "tools/job/config/read_layout.h"
 #include "tools/job/config/read_model.h"
 #include "tools/job/config/section.h"
 
@@ -358,6 +359,8 @@ JobConfig parse_job(const std::string& text, const std::string& file) {
   read_mesh(&config, {&config, "mesh.", top.child("mesh")});
   read_data(&config, {&config, "data.", top.child("data")});
   read_run(&config, {&config, "run.", top.child("run")});
+  read_pipeline(top.child("pipeline"), &config);
+  read_placements(top.child("placements"), &config);
   read_optimizer(&config, {&config, "optimizer.", top.child("optimizer")});
   read_checkpoint(&config, {&config, "checkpoint.", top.child("checkpoint")});
   read_elastic(&config, {&config, "elastic.", top.child("elastic")});
@@ -418,6 +421,7 @@ void check_num_ranks(const JobConfig& config, int64_t world_size, bool from_flag
 void resolve_mesh(JobConfig* config, int64_t world_size, const std::string& mesh_flag,
                   std::string* note) {
   const bool from_flag = !mesh_flag.empty();
+  const MeshConfig of_file = config->mesh;
   if (from_flag) config->mesh = parse_mesh_flag(mesh_flag);
   if (config->mesh.shape.empty()) config->mesh = {{world_size}, {"dp"}};
   if (!from_flag && world_size == 1 && config->mesh.num_ranks() != 1) {
@@ -430,6 +434,7 @@ void resolve_mesh(JobConfig* config, int64_t world_size, const std::string& mesh
   check_num_ranks(*config, world_size, from_flag);
   check_keys_are_read(config);
   check_model_fits_mesh(*config);
+  settle_layout(of_file, config);
 }
 
 }  // namespace phi::job

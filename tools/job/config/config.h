@@ -22,6 +22,8 @@
 //   |       sequence_parallel: false, capture: false, graphs: true, schedule: 1f1b, chunks: 1,
 //   |       zero_stage: 0, recompute: none, save: "", loss_jump: 0,
 //   |       on_nonfinite: stop}                        # stop | skip | rollback
+//   | pipeline: {cut: [7, 9, 9, 7]}                    # layers of each chunk; [] is even
+//   | placements: {parameters: {layer*.up.weight: {tp: S1}}, inputs: {}, outputs: {}, caches: {}}
 //   | optimizer: {kind: adamw, lr: 3e-4, betas: [0.9, 0.95], eps: 1e-8, weight_decay: 0.1,
 //   |             grad_clip: 1.0, schedule: {kind: cosine, warmup_steps: 10}}
 //   | checkpoint: {dir: runs/gpt, every: 100, minutes: 0, keep: 3, async: true, fallback: ""}
@@ -48,6 +50,7 @@
 #include "api/data/data_options.h"
 #include "api/data/images/image_options.h"
 #include "api/generation/sampler.h"
+#include "api/nn/layout/layout.h"
 #include "api/nn/models/model_kind.h"
 #include "api/nn/recompute.h"
 #include "api/training/learning_rate.h"
@@ -126,6 +129,11 @@ struct RunConfig {
   int64_t micro_batch_size() const { return global_batch / micro_batches; }
 };
 
+struct PipelineConfig {
+  /// The number of layers of each chunk, in the order of the model; empty: evenly.
+  std::vector<int64_t> cut{};
+};
+
 /// Checkpoints during training. Without a folder there are none.
 struct CheckpointConfig {
   std::string dir{};
@@ -172,6 +180,8 @@ struct JobConfig {
   MeshConfig mesh;  // empty until set by the file, --mesh, or resolve_mesh
   DataConfig data;
   RunConfig run;
+  PipelineConfig pipeline;
+  nn::Layout placements;  // rows in addition to those of the model
   JobOptimizer optimizer;
   CheckpointConfig checkpoint;
   ElasticConfig elastic;
@@ -209,8 +219,8 @@ MeshConfig parse_mesh_flag(const std::string& text);
 /// Determines the mesh for `world_size` processes: the flag's if given, else the file's, else all
 /// processes along dp. One process runs any job on a mesh of one rank; `note` then says so.
 /// Errors: InvalidArgument, with both numbers and a remedy, if the mesh does not fit the processes
-/// or the model does not fit the mesh; for a key that neither the job in the file nor this one
-/// reads, with the condition for it.
+/// or the model, `pipeline` or `placements` do not fit the mesh; for a key that neither the job in
+/// the file nor this one reads, with the condition for it.
 void resolve_mesh(JobConfig* config, int64_t world_size, const std::string& mesh_flag,
                   std::string* note);
 

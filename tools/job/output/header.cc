@@ -2,6 +2,7 @@
 #include "tools/job/output/header.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "tools/job/build.h"
 
@@ -21,15 +22,26 @@ std::string generate_header(const JobConfig& config) {
   return out + "\nnote: no weights are set, so the model is untrained and its text is random.\n";
 }
 
+// " · cut [1, 3] · 2 rows of placements"; empty without.
+std::string layout_text(const JobConfig& config) {
+  const std::vector<int64_t>& cut = config.pipeline.cut;
+  const size_t rows = config.placements.rows().size();
+  std::string out;
+  if (!cut.empty()) out += fmt::format(" · cut [{}]", fmt::join(cut, ", "));
+  if (rows > 0) out += fmt::format(" · {} row{} of placements", rows, rows == 1 ? "" : "s");
+  return out;
+}
+
 }  // namespace
 
 std::string header(const Setup& setup, const JobReport& report) {
   const JobConfig& config = setup.config;
   std::string out = setup.note.empty() ? "" : setup.note + "\n";
-  out += fmt::format("mesh {} · {} process{} · {} {} parameters · {}{}\n", config.mesh.to_string(),
-                     report.world_size, report.world_size == 1 ? "" : "es", config.model.kind,
-                     human_count(report.num_parameters), report.dtype,
-                     config.run.sequence_parallel ? " · sequence parallel" : "");
+  out +=
+      fmt::format("mesh {} · {} process{} · {} {} parameters · {}{}{}\n", config.mesh.to_string(),
+                  report.world_size, report.world_size == 1 ? "" : "es", config.model.kind,
+                  human_count(report.num_parameters), report.dtype,
+                  config.run.sequence_parallel ? " · sequence parallel" : "", layout_text(config));
   if (config.mode == "generate") return out + generate_header(config);
   out += fmt::format("{} · {} micro-batches of {}", report.data.to_string(),
                      config.run.micro_batches, config.run.micro_batch_size());

@@ -44,6 +44,11 @@ TEST(Layout, DescribesWhatItMeets) {
   has("(model)                      ZeRO      2 along dp");
 }
 
+TEST(Layout, DescribesACut) {
+  EXPECT_THAT(stages("pp", "layer*", 1, {1, 1}).describe(small()),
+              ::testing::HasSubstr("'layer*' along pp, 1 chunk per stage, cut [1, 1]"));
+}
+
 TEST(Layout, PartsAddUpToTheSuppliedLayout) {
   const models::Gpt model = small();
   for (const auto& dims :
@@ -152,6 +157,16 @@ TEST(Layout, APlacementThatCannotBeIsAnError) {
         shard(model, mesh, Layout().parameters("head", {{"tp", Partial()}}));
       },
       ThrowsError(ErrorCode::kInvalidArgument, "to P(sum) along mesh dim 'tp'"));
+  for (const auto& [placement, text] :
+       {std::pair{Shard(4), "S4"}, std::pair{Partial(), "P(sum)"}}) {
+    EXPECT_THAT(
+        [&] {
+          shard(model, mesh, Layout().caches("layer0", {{"tp", placement}}));
+        },
+        ThrowsError(ErrorCode::kInvalidArgument,
+                    std::string("sets the caches of 'layer0' to ") + text +
+                        " along mesh dim 'tp'; use Replicate() or Shard(0) to Shard(3)."));
+  }
   EXPECT_FALSE(model.parameter_at("head").is_dist());  // nothing was changed
   EXPECT_EQ(model.sharding(), nullptr);
 }

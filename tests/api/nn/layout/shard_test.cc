@@ -89,6 +89,42 @@ TEST(Shard, ChunksGoRoundTheStages) {
   });
 }
 
+TEST(Shard, ACutDistributesLinksUnevenly) {
+  distributed::run_ranks(2, [](distributed::World& world) {
+    const ProcessMesh mesh({2}, {"pp"});
+    const auto expect_stages = [&](int64_t chunks, const std::vector<int64_t>& cut,
+                                   const std::vector<int>& stage) {
+      models::Gpt model = small(7);
+      shard(model, mesh, transformer_layout(model, mesh, {.chunks = chunks, .cut = cut}));
+      EXPECT_EQ(model.num_chunks(), 2 * chunks);
+      for (size_t i = 0; i < stage.size(); ++i) {
+        const auto& weight = model.parameter_at("layer" + std::to_string(i) + ".up.weight");
+        EXPECT_EQ(weight.initialized(), stage[i] == world.rank()) << i;
+      }
+      EXPECT_EQ(model.parameter_at("token_embedding").initialized(), world.rank() == 0);
+      EXPECT_EQ(model.parameter_at("head").initialized(), world.rank() == 1);
+    };
+    expect_stages(1, {2, 5}, {0, 0, 1, 1, 1, 1, 1});
+    expect_stages(1, {6, 1}, {0, 0, 0, 0, 0, 0, 1});
+    expect_stages(2, {1, 3, 2, 1}, {0, 1, 1, 1, 0, 0, 1});
+  });
+}
+
+TEST(Shard, ACutThatDoesNotFitIsAnError) {
+  models::Gpt model = small(4);
+  const ProcessMesh mesh({1}, {"pp"});
+  constexpr int64_t kLarge = INT64_MAX;
+  for (const std::vector<int64_t>& cut : std::vector<std::vector<int64_t>>{
+           {4}, {1, 2}, {1, 4}, {0, 4}, {5, -1}, {1, 1, 2}, {kLarge, kLarge}}) {
+    EXPECT_THAT(
+        [&] { shard(model, mesh, transformer_layout(model, mesh, {.chunks = 2, .cut = cut})); },
+        ThrowsError(ErrorCode::kInvalidArgument,
+                    "does not fit: 4 links match 'layer*' and there are 2 chunks. Use one number "
+                    "for each chunk, 1 or more, with the sum 4, such as [2, 2]."));
+  }
+  EXPECT_EQ(model.sharding(), nullptr);
+}
+
 TEST(Shard, MovesWhatIsLaidOutAlready) {
   distributed::run_ranks(2, [](distributed::World&) {
     models::Gpt model = small();

@@ -118,8 +118,8 @@ const BadFile kBadFiles[] = {
     {"model: 3", "job.yaml:1: 'model' must be a map of kind, vocab"},
     {"[1, 2]",
      "job.yaml:1: a job file must be a map of mode, place, ops, models, model, mesh, data, run, "
-     "optimizer, "
-     "checkpoint, elastic, memory, weights, generate, got a list."},
+     "pipeline, placements, optimizer, checkpoint, elastic, memory, weights, generate, got a "
+     "list."},
     {"model: {layers: six}", "key 'model.layers': must be an integer; got 'six'."},
     {"model: {layers: 1.5}", "key 'model.layers': must be an integer; got '1.5'."},
     {"model: {layers: '6'}", "key 'model.layers': must be an integer; got '6'."},
@@ -205,6 +205,40 @@ const BadFile kBadFiles[] = {
     {"mesh: {shape: [2, 2], dims: [dp, dp]}", "key 'mesh.dims': mesh dim 'dp' is named twice."},
     {"mesh: {shape: [16777216, 16777216, 16777216]}",
      "key 'mesh.shape': extents must be 1 or more"},
+    // Pipeline and placements.
+    {"pipeline: {cut: 3}", "key 'pipeline.cut': must be a list of integers"},
+    {"pipeline: {cut: [0, 6]}", "key 'pipeline.cut': must be an integer from 1 to"},
+    {"pipeline: {cuts: [6]}", "key 'pipeline.cuts': there is no such key, did you mean 'cut'?"},
+    {"placements: {parameter: {}}",
+     "key 'placements.parameter': there is no such key, did you mean 'parameters'?"},
+    {"placements:\n  parameters: [head]",
+     "job.yaml:2: key 'placements.parameters': must be a map of patterns to placements, e.g. "
+     "{layer*.up.weight: {tp: S1}}; got 'head'."},
+    {"placements:\n  parameters:\n    [a]: {tp: R}",
+     "job.yaml:2: key 'placements.parameters': a list in line 3 is no pattern of names."},
+    {"placements:\n  outputs:\n    head: {tp: R}\n    head: {dp: R}",
+     "job.yaml:2: key 'placements.outputs': 'head' is set twice, again in line 4. Write one row, "
+     "or "
+     "a list of maps: [{head: ..}, {head: ..}]."},
+    {"placements:\n  inputs:\n    head: R",
+     "job.yaml:3: key 'placements.inputs.head': placements are a map of mesh dims, e.g. {tp: S1, "
+     "dp: R}; got 'R'."},
+    {"placements:\n  inputs:\n    head: {tp: Q}",
+     "job.yaml:3: key 'placements.inputs.head': 'Q' along mesh dim 'tp' is no placement; write R, "
+     "S0, S0.1, P(sum), P(avg), P(max), ...."},
+    {"placements: {inputs: {head: {tp: P(mean)}}}",
+     "key 'placements.inputs.head': unknown reduce kind 'mean'; use one of sum"},
+    {"placements: {inputs: {head: {tp: S9}}}", "'S9' along mesh dim 'tp' is no placement"},
+    {"placements: {caches: {head: {tp: [S1]}}}", "a list along mesh dim 'tp' is no placement"},
+    {"placements: {caches: {head: {tp: R, tp: S0}}}",
+     "key 'placements.caches.head': mesh dim 'tp' is set twice."},
+    {"placements: {caches: {head: {dpp: R}}}",
+     "key 'placements.caches.head': there is no mesh dim 'dpp', did you mean 'dp'?"},
+    {"placements: {caches: {head: {model: R}}}",
+     "key 'placements.caches.head': there is no mesh dim 'model'; use dp or tp."},
+    {"placements: {caches: {head: {pp: R}}}",
+     "key 'placements.caches.head': mesh dim pp splits a model into stages, and no tensors; use dp "
+     "or tp here, and pipeline.cut for the stages."},
     // YAML.
     {"model: {layers: 3", "job.yaml:1: not valid YAML:"},
     {",a: b", "job.yaml:1: one document per file"},
@@ -295,6 +329,74 @@ TEST(SettleMesh, EachRankAlongTpHoldsEquallyMuchOfALlama) {
 TEST(SettleMesh, WhatTheFileDoesNotSayIsNamedAsDefault) {
   EXPECT_EQ(error_of("model: {kind: llama}", 5, "tp=5").substr(0, 52),
             "job.yaml: key 'model.kv_heads' (by default): tp 5 of");
+}
+
+TEST(SettleMesh, ACutIsOneNumberForEachChunk) {
+  const std::string four = "mesh: {shape: [1, 4, 1]}\nmodel: {layers: 32}\n";
+  EXPECT_EQ(error_of(four + "pipeline:\n  cut: [7, 9, 9, 7]", 4), "no error");
+  EXPECT_EQ(error_of(four + "pipeline:\n  cut: [7, 9, 9]", 4),
+            "job.yaml:4: key 'pipeline.cut': has 3 numbers, and the job has 4 chunks (4 stages of "
+            "the mesh dp=1 pp=4 tp=1, run.chunks: 1); write 4 numbers with the sum 32, e.g. [8, 8, "
+            "8, 8], or remove the key.");
+  EXPECT_EQ(error_of(four + "pipeline:\n  cut: [7, 9, 9, 8]", 4),
+            "job.yaml:4: key 'pipeline.cut': has the sum 33, and the model has 32 layers; write 4 "
+            "numbers with the sum 32, e.g. [8, 8, 8, 8], or remove the key.");
+  const std::string chunks = "run: {schedule: interleaved, chunks: 2}\n";
+  EXPECT_THAT(error_of(four + chunks + "pipeline: {cut: [7, 9, 9, 7]}", 4),
+              HasSubstr("has 4 numbers, and the job has 8 chunks (4 stages of the mesh dp=1 pp=4 "
+                        "tp=1, run.chunks: 2); write 8 numbers with the sum 32, e.g. [4, 4"));
+  EXPECT_EQ(error_of(four + chunks + "pipeline: {cut: [1, 2, 3, 4, 5, 6, 7, 4]}", 4), "no error");
+}
+
+// The file's cut is checked on the file's mesh, and means nothing on one rank.
+TEST(SettleMesh, OneRankHasNoCut) {
+  JobConfig config =
+      parse_job("mesh: {shape: [2], dims: [pp]}\npipeline: {cut: [4, 2]}", "job.yaml");
+  std::string note;
+  resolve_mesh(&config, 1, "", &note);
+  EXPECT_TRUE(config.pipeline.cut.empty());
+  EXPECT_THAT(error_of("mesh: {shape: [2], dims: [pp]}\npipeline: {cut: [6]}"),
+              HasSubstr("has 1 number, and the job has 2 chunks"));
+}
+
+TEST(SettleMesh, AnotherMeshNeedsAnotherCut) {
+  const std::string job = "mesh: {shape: [2], dims: [pp]}\npipeline: {cut: [4, 2]}";
+  EXPECT_EQ(error_of(job, 2, "dp=2"), "no error");
+  EXPECT_EQ(error_of(job, 4, "dp=2,pp=2"), "no error");
+  EXPECT_THAT(error_of(job, 3, "pp=3"), HasSubstr("job.yaml:2: key 'pipeline.cut': has 2 numbers, "
+                                                  "and the job has 3 chunks (3 stages of the mesh "
+                                                  "pp=3"));
+}
+
+TEST(SettleMesh, ARowsMeshDimIsOfTheMesh) {
+  const std::string rows = "placements:\n  parameters:\n    head: {tp: R}\n";
+  EXPECT_EQ(error_of(rows, 2, "tp=2"), "no error");
+  EXPECT_EQ(error_of(rows, 1), "no error");
+  EXPECT_EQ(error_of(rows + "mesh: {shape: [2], dims: [tp]}", 4, "dp=4"), "no error");
+  EXPECT_EQ(error_of(rows, 4),
+            "job.yaml:3: key 'placements.parameters.head': the mesh dp=4 has no mesh dim 'tp'; "
+            "remove it from the row, or set a mesh that has it (mesh, or --mesh).");
+}
+
+TEST(Placements, RowsKeepTheOrderOfTheFile) {
+  const JobConfig config = parse_job(R"(
+placements:
+  outputs: {layer*.down: {tp: S1}}
+  parameters:
+    - {"*": {tp: R, dp: S0}}
+    - {head: {tp: S1.1}}
+    - {"*": {}}
+)",
+                                     "job.yaml");
+  const auto& rows = config.placements.rows();
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[0].kind, nn::Layout::Kind::kOutputs);
+  EXPECT_EQ(rows[0].pattern, "layer*.down");
+  EXPECT_EQ(rows[1].axis_placements,
+            (nn::AxisPlacements{{"tp", distributed::Replicate()}, {"dp", distributed::Shard(0)}}));
+  EXPECT_EQ(rows[2].axis_placements, (nn::AxisPlacements{{"tp", distributed::Shard(1, 1)}}));
+  EXPECT_EQ(rows[3].pattern, "*");
+  EXPECT_TRUE(rows[3].axis_placements.empty());
 }
 
 TEST(MeshFlag, BadOnesSayHowToWriteIt) {

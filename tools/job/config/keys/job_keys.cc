@@ -88,6 +88,8 @@ const KeyCondition kHasDp{"a mesh dim dp", [](const JobConfig& c) { return has_m
                           mesh_of};
 const KeyCondition kHasTp{"a mesh dim tp", [](const JobConfig& c) { return has_mesh_dim(c, "tp"); },
                           mesh_of};
+const KeyCondition kHasPp{"a mesh dim pp", [](const JobConfig& c) { return has_mesh_dim(c, "pp"); },
+                          mesh_of};
 const KeyCondition kInterleaves{
     "run.schedule: interleaved", [](const JobConfig& c) { return c.run.schedule == "interleaved"; },
     [](const JobConfig& c) { return "run.schedule: " + c.run.schedule; }};
@@ -166,8 +168,9 @@ std::vector<JobKey> model_keys() {
 
 std::vector<JobKey> sections() {
   return {
-      {"mode"}, {"place"},     {"ops"},        {"models"},  {"model"},  {"mesh"},    {"data"},
-      {"run"},  {"optimizer"}, {"checkpoint"}, {"elastic"}, {"memory"}, {"weights"}, {"generate"},
+      {"mode"},    {"place"},  {"ops"},      {"models"},     {"model"},     {"mesh"},
+      {"data"},    {"run"},    {"pipeline"}, {"placements"}, {"optimizer"}, {"checkpoint"},
+      {"elastic"}, {"memory"}, {"weights"},  {"generate"},
   };
 }
 
@@ -201,6 +204,11 @@ std::vector<JobKey> keys_of_sections() {
       {"run.save"},
       {"run.on_nonfinite", {kHasSteps}},
       {"run.loss_jump", {kTrains}},
+      {"pipeline.cut", {kHasPp, kRepeats}},
+      {"placements.parameters"},
+      {"placements.inputs"},
+      {"placements.outputs"},
+      {"placements.caches"},
       {"optimizer.kind", {kTrains}},
       {"optimizer.lr", {kTrains}},
       {"optimizer.betas", {kTrains, kAdamW}},

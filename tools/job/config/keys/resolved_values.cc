@@ -9,6 +9,7 @@
 #include <map>
 
 #include "tools/job/config/keys/job_keys.h"
+#include "tools/job/config/placement_rows.h"
 
 namespace phi::job {
 namespace {
@@ -84,6 +85,11 @@ std::string text_of(NonFinitePolicy policy) {
   return "";
 }
 
+template <nn::Layout::Kind kind>
+std::string rows_text(const JobConfig& config) {
+  return to_yaml(config.placements, kind);
+}
+
 using Value = std::string (*)(const JobConfig&);
 
 #define VALUE(expression) +[](const JobConfig& c) { return text_of(c.expression); }
@@ -124,6 +130,11 @@ const std::map<std::string_view, Value>& values() {
       {"run.save", VALUE(run.save)},
       {"run.on_nonfinite", VALUE(run.on_nonfinite)},
       {"run.loss_jump", VALUE(run.loss_jump)},
+      {"pipeline.cut", VALUE(pipeline.cut)},
+      {"placements.parameters", rows_text<nn::Layout::Kind::kParameters>},
+      {"placements.inputs", rows_text<nn::Layout::Kind::kInputs>},
+      {"placements.outputs", rows_text<nn::Layout::Kind::kOutputs>},
+      {"placements.caches", rows_text<nn::Layout::Kind::kCaches>},
       {"checkpoint.dir", VALUE(checkpoint.dir)},
       {"checkpoint.every", VALUE(checkpoint.every)},
       {"checkpoint.minutes", VALUE(checkpoint.minutes)},

@@ -96,6 +96,10 @@ CASES = {
     "run.zero_stage": (played("dp"), 1),
     "run.recompute": (TRAIN, "full"),
     "run.save": (FORWARD, "SAVED"),
+    "pipeline.cut": (played("pp", **{"model.layers": 4}), [1, 3]),
+    "placements.parameters": (played("tp"), {"layer*.up.weight": {"tp": "R"}}),
+    "placements.inputs": (played("tp"), {"layer1": {"tp": "S1"}}),
+    "placements.outputs": (played("tp"), {"layer0": {"tp": "S1"}}),
     "optimizer.kind": (TRAIN, "sgd"),
     "optimizer.lr": (TRAIN, 0.1),
     "optimizer.betas": ({**TRAIN, "run.steps": 3}, [0.5, 0.6]),  # the first update does not depend on them
@@ -124,6 +128,8 @@ CASES = {
 # What these do is seen where a job is stopped, fails, or goes on: resume_test.py and tests/tools/supervise.
 OF_FAILURES = {"checkpoint.dir", "checkpoint.every", "checkpoint.minutes", "checkpoint.keep", "checkpoint.async",
                "checkpoint.fallback", "elastic.dp", "run.on_nonfinite", "run.loss_jump"}
+# What it does is seen where several ranks generate text: layout_test.py.
+OF_CACHES = {"placements.caches"}
 # What these do is seen where a GPU is: gpu_job_test.cc.
 OF_GPUS = {"place", "run.tf32", "run.messages", "run.reduction", "run.graphs"}
 # What the same key does in another job.
@@ -222,7 +228,7 @@ class Effects(unittest.TestCase):
         documented = set(paths(yaml.safe_load(blocks[0])))
         for model in re.findall(r"model: \{.*?\}", blocks[1], re.DOTALL):
             documented |= set(paths(yaml.safe_load(model)))
-        self.assertEqual(set(CASES) | OF_FAILURES | OF_GPUS, documented)
+        self.assertEqual(set(CASES) | OF_FAILURES | OF_CACHES | OF_GPUS, documented)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "tools/job/config/keys/resolved_values.h"
+#include "tools/job/config/placement_rows.h"
 
 namespace phi::job {
 namespace {
@@ -19,6 +20,8 @@ std::string as_text(const std::vector<int64_t>& values) {
 }
 
 #define SEEN(expression) [](const JobConfig& c) { return as_text(c.expression); }
+#define SEEN_ROWS(kind) \
+  [](const JobConfig& c) { return to_yaml(c.placements, nn::Layout::Kind::kind); }
 #define SEEN_OF_MODEL(key) [](const JobConfig& c) { return text_of_model(c, key); }
 
 // "no value" for a key of another kind.
@@ -27,6 +30,7 @@ std::string text_of_model(const JobConfig& config, const char* key) {
   return std::visit([](const auto& value) { return as_text(value); }, config.model.values.at(key));
 }
 
+const Settings kOnTp = {{"mesh.shape", "[2]"}, {"mesh.dims", "[tp]"}};
 const Settings kTrain = {{"mode", "train"}};
 const Settings kSaves = {{"mode", "train"}, {"checkpoint.dir", "folder"}};
 const Settings kGenerate = {{"mode", "generate"}};
@@ -285,6 +289,21 @@ const std::vector<KeyCase>& key_cases() {
        },
        {kNotTraining, kNotRepeated}},
       {"run.save", "folder", "\"\"", {}, SEEN(run.save)},
+      {"pipeline.cut",
+       "[4, 2]",
+       "[]",
+       on_mesh("[2]", "[pp]"),
+       SEEN(pipeline.cut),
+       {{on_mesh("[2]", "[dp]"),
+         "applies only to a job with a mesh dim pp, and this job has the mesh dp=2"},
+        {on_mesh("[1]", "[pp]", kResNet),
+         "applies only to a job with a model.kind with repeated layers, and this job has "
+         "model.kind: resnet"}}},
+      {"placements.parameters", "{layer*.up.weight: {tp: R}, \"*.scale\": {tp: S0.1}}", "{}", kOnTp,
+       SEEN_ROWS(kParameters)},
+      {"placements.inputs", "{layer0: {tp: S1}}", "{}", kOnTp, SEEN_ROWS(kInputs)},
+      {"placements.outputs", "{layer0.up: {tp: P(sum)}}", "{}", kOnTp, SEEN_ROWS(kOutputs)},
+      {"placements.caches", "{\"*\": {tp: R}}", "{}", kOnTp, SEEN_ROWS(kCaches)},
       {"optimizer.kind",
        "momentum",
        "adamw",
