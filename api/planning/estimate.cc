@@ -36,24 +36,14 @@ std::vector<LayerCost> virtual_stages(const JobLayout& layout, const PartCosts& 
       sum.forward += one.forward;
       sum.backward += one.backward;
       sum.update += one.update;
+      sum.issue_passes += one.issue_passes;
+      sum.issue_update += one.issue_update;
       sum.share += one.share;
       sum.kept_bytes += one.kept_bytes;
       sum.output_bytes = one.output_bytes;
     }
   }
   return out;
-}
-
-// Micro-batches whose activations a stage holds, through each of its chunks.
-int64_t held_micro_batches(const JobLayout& layout, int64_t stage) {
-  const int64_t m = layout.micro_batches;
-  const distributed::pipeline::Schedule sizes{.kind = "",
-                                              .stages = static_cast<int>(layout.pp),
-                                              .chunks = static_cast<int>(layout.chunks),
-                                              .micro_batches = static_cast<int>(m),
-                                              .actions = {}};
-  const auto bound = memory_bound(layout.schedule, sizes, static_cast<int>(stage));
-  return (bound.total + layout.chunks - 1) / layout.chunks;
 }
 
 RankPrograms lasting(double seconds) {
@@ -66,6 +56,17 @@ RankPrograms lasting(double seconds) {
 
 }  // namespace
 
+int64_t held_micro_batches(const JobLayout& layout, int64_t stage) {
+  const int64_t m = layout.micro_batches;
+  const distributed::pipeline::Schedule sizes{.kind = "",
+                                              .stages = static_cast<int>(layout.pp),
+                                              .chunks = static_cast<int>(layout.chunks),
+                                              .micro_batches = static_cast<int>(m),
+                                              .actions = {}};
+  const auto bound = memory_bound(layout.schedule, sizes, static_cast<int>(stage));
+  return (bound.total + layout.chunks - 1) / layout.chunks;
+}
+
 Estimate lower_bound(const JobLayout& layout, const PartCosts& costs) {
   const std::vector<LayerCost> parts = virtual_stages(layout, costs);
   const auto m = static_cast<double>(layout.micro_batches);
@@ -75,12 +76,14 @@ Estimate lower_bound(const JobLayout& layout, const PartCosts& costs) {
   for (int64_t stage = 0; stage < layout.pp; ++stage) {
     double busy = 0;
     double update = 0;
+    double issue = 0;
     double share = 0;
     int64_t kept = 0;
     for (int64_t c = stage; c < layout.pp * layout.chunks; c += layout.pp) {
       const LayerCost& part = parts[static_cast<size_t>(c)];
       busy += part.forward + part.backward;
       update += part.update;
+      issue += m * part.issue_passes + part.issue_update;
       share += part.share;
       kept += part.kept_bytes;
     }
@@ -88,7 +91,8 @@ Estimate lower_bound(const JobLayout& layout, const PartCosts& costs) {
     // schedule fills it with what it deferred.
     const double away = (through - busy) / static_cast<double>(layout.chunks);
     const bool fills = costs.weight_share > 0;
-    out.seconds = std::max(out.seconds, m * busy + update + (fills ? 0 : away));
+    out.issue = std::max(out.issue, issue);
+    out.seconds = std::max({out.seconds, issue, m * busy + update + (fills ? 0 : away)});
     const auto states = static_cast<int64_t>(static_cast<double>(costs.state_bytes) * share);
     out.bytes = std::max(out.bytes,
                          states + kept * held_micro_batches(layout, stage) + costs.passing_bytes);
@@ -130,7 +134,7 @@ Estimate estimate(const JobLayout& layout, const PartCosts& costs, const Machine
   step.bytes_between = parts.front().output_bytes;
   for (const double seconds : updates) step.updates.push_back(lasting(seconds));
   simulation::BodyTimes times(links, layout.pp * layout.tp);
-  out.seconds = simulation::simulate(step, times);
+  out.seconds = std::max(out.issue, simulation::simulate(step, times));
   return out;
 }
 

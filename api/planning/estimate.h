@@ -10,11 +10,16 @@ namespace phi::planning {
 /// Of the slowest and the fullest rank.
 struct Estimate {
   double seconds = 0;
+  double issue = 0;  // of the host of a rank; a part of `seconds` only where it is longer
   int64_t bytes = 0;
 };
 
+/// The micro-batches whose activations a stage holds at once, through each of its chunks.
+int64_t held_micro_batches(const distributed::JobLayout& layout, int64_t stage);
+
 /// A time that no schedule of these parts falls below: the slowest stage computes its micro-batches
-/// and its update, and the first of them passes through the others. Much faster than estimate().
+/// and its update, the first of them passes through the others, and its host issues all of them.
+/// Much faster than estimate().
 Estimate lower_bound(const distributed::JobLayout& layout, const PartCosts& costs);
 
 /// Plays the schedule with one rank for each stage (simulation::ComposedStep). The bytes are those

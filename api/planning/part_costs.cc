@@ -97,10 +97,11 @@ RankProgram moved(RankProgram program, const ProcessMesh& from, const ProcessMes
   return program;
 }
 
-// The time of a program of rank 0 that all ranks of the first stage run.
-double seconds_of(const RankProgram& program, const JobLayout& layout,
-                  const MachineModel& machine) {
+// The time of a program of rank 0 that all ranks of the first stage run, if its host has issued
+// everything in advance.
+double seconds_of(const RankProgram& program, const JobLayout& layout, MachineModel machine) {
   if (program.events.empty()) return 0;
+  machine.issue_us = 0;
   const ProcessMesh mesh = mesh_of(layout);
   SymmetricGroups groups(program, 0, mesh);
   WorldPrograms world;
@@ -127,6 +128,38 @@ RankProgram calls_of(const RankProgram& program) {
     }
   }
   return out;
+}
+
+double issue_seconds(const RankProgram& program, const MachineModel& machine) {
+  const auto is_issued = [](const auto& event) {
+    return !std::holds_alternative<distributed::simulator::CallWait>(event);
+  };
+  return static_cast<double>(std::ranges::count_if(program.events, is_issued)) * 1e-6 *
+         machine.issue_us;
+}
+
+struct UpdateSum {
+  double seconds = 0;
+  double issue = 0;
+};
+
+// Divides an update among the chunks of a trial. Of three layers, each takes the difference to an
+// update of two. What is left belongs to the ends of the model, in proportion to their other
+// parameters.
+std::vector<double> by_chunk(double all, double of_two, const std::vector<double>& shares) {
+  std::vector<double> out;
+  if (shares.size() < kTrialLayers) {
+    double own = 0;
+    for (const double share : shares) own += share;
+    for (const double share : shares) out.push_back(own > 0 ? all * share / own : 0);
+    return out;
+  }
+  const double layer = std::max(0.0, all - of_two);
+  const double ends = std::max(0.0, all - static_cast<double>(kTrialLayers) * layer);
+  const double first = std::max(0.0, shares.front() - shares[1]);
+  const double both = first + std::max(0.0, shares.back() - shares[1]);
+  const double of_first = both > 0 ? ends * first / both : ends / 2;
+  return {layer + of_first, layer, layer + ends - of_first};
 }
 
 // A layout of the parts of another: one stage, each layer a chunk.
@@ -179,6 +212,7 @@ const PartCostTable::Passes& PartCostTable::passes_of(const JobLayout& layout) {
     }
     LayerCost& cost = passes.chunks[static_cast<size_t>(part.chunk)];
     const double seconds = seconds_of(part.program, alone, machine);
+    cost.issue_passes += issue_seconds(part.program, machine_);
     if (part.part == StepPart::kForward) {
       cost.forward += seconds;
       cost.kept_bytes = std::max<int64_t>(0, part.held_bytes - before);
@@ -203,7 +237,7 @@ const PartCostTable::States& PartCostTable::states_of(const JobLayout& layout) {
   alone.recompute = distributed::Recompute::kNone;
   const RecordedTrial trial = record(subject_, alone, alone.dp);
   States& states = known->second;
-  states.updates = updates_of(layout, alone, trial);
+  add_updates(layout, alone, trial, &states);
   states.shared.resize(trial.layers.size());
   for (const RecordedPart& part : trial.parts) {
     if (part.chunk < 0 || layout.zero_stage < 2) continue;
@@ -222,35 +256,26 @@ const PartCostTable::States& PartCostTable::states_of(const JobLayout& layout) {
   return states;
 }
 
-// A layer takes the difference of an update of three layers and of one of two. What is left belongs
-// to the ends of the model, in proportion to their other parameters.
-std::vector<double> PartCostTable::updates_of(const JobLayout& layout, const JobLayout& alone,
-                                              const RecordedTrial& trial) {
-  const auto seconds = [&](const RecordedTrial& recorded) {
-    double sum = 0;
+void PartCostTable::add_updates(const JobLayout& layout, const JobLayout& alone,
+                                const RecordedTrial& trial, States* states) {
+  const auto sum_of = [&](const RecordedTrial& recorded) {
+    UpdateSum sum;
     for (const RecordedPart& part : recorded.parts) {
-      if (part.chunk < 0)
-        sum += seconds_of(moved(part.program, mesh_of(alone), mesh_of(layout)), layout, machine_);
+      if (part.chunk >= 0) continue;
+      sum.seconds +=
+          seconds_of(moved(part.program, mesh_of(alone), mesh_of(layout)), layout, machine_);
+      sum.issue += issue_seconds(part.program, machine_);
     }
     return sum;
   };
-  const double all = seconds(trial);
-  const std::vector<double>& shares = trial.shares;
-  if (shares.size() < kTrialLayers) {
-    std::vector<double> out;
-    double own = 0;
-    for (const double share : shares) own += share;
-    for (const double share : shares) out.push_back(all * share / std::max(own, 1e-300));
-    return out;
+  const UpdateSum all = sum_of(trial);
+  UpdateSum fewer;
+  if (trial.shares.size() == kTrialLayers) {
+    ++trials_;
+    fewer = sum_of(record(subject_, alone, alone.dp, kTrialLayers - 1));
   }
-  ++trials_;
-  const double layer =
-      std::max(0.0, all - seconds(record(subject_, alone, alone.dp, kTrialLayers - 1)));
-  const double ends = std::max(0.0, all - static_cast<double>(kTrialLayers) * layer);
-  const double first = std::max(0.0, shares.front() - shares[1]);
-  const double last = std::max(0.0, shares.back() - shares[1]);
-  const double both = std::max(first + last, 1e-300);
-  return {layer + ends * first / both, layer, layer + ends * last / both};
+  states->updates = by_chunk(all.seconds, fewer.seconds, trial.shares);
+  states->issues = by_chunk(all.issue, fewer.issue, trial.shares);
 }
 
 double PartCostTable::weight_share_of(const JobLayout& layout) {
@@ -280,6 +305,7 @@ PartCosts PartCostTable::of(const JobLayout& layout) {
     LayerCost cost = passes.chunks[i];
     cost.backward += states.shared[i];
     cost.update = states.updates[i];
+    cost.issue_update = states.issues[i];
     for (int64_t n = 0; n < passes.layers[i]; ++n) out.layers.push_back(cost);
   }
   const std::string_view kind = name_of(layout.schedule);

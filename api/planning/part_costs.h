@@ -22,6 +22,8 @@ struct LayerCost {
   double forward = 0;
   double backward = 0;
   double update = 0;         // of a step
+  double issue_passes = 0;   // of the host, for the launches and calls of both passes
+  double issue_update = 0;   // of those of the update
   double share = 0;          // of the parameters of the model
   int64_t kept_bytes = 0;    // of activations, from its forward to its backward
   int64_t output_bytes = 0;  // that the next stage receives
@@ -54,6 +56,7 @@ class PartCostTable {
   struct States {
     std::vector<double> shared;   // messages over dp in the passes of a micro-batch, by chunk
     std::vector<double> updates;  // by chunk
+    std::vector<double> issues;   // of updates, by chunk
     int64_t bytes = 0;
   };
   // tp, sequence parallelism, rows of a rank, recomputation.
@@ -63,8 +66,8 @@ class PartCostTable {
 
   const Passes& passes_of(const distributed::JobLayout& layout);
   const States& states_of(const distributed::JobLayout& layout);
-  std::vector<double> updates_of(const distributed::JobLayout& layout,
-                                 const distributed::JobLayout& alone, const RecordedTrial& trial);
+  void add_updates(const distributed::JobLayout& layout, const distributed::JobLayout& alone,
+                   const RecordedTrial& trial, States* states);
   double weight_share_of(const distributed::JobLayout& layout);
   int64_t rows_of(const distributed::JobLayout& layout) const;
   PassKey key_of(const distributed::JobLayout& layout) const;

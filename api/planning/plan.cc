@@ -8,17 +8,20 @@
 #include <limits>
 #include <utility>
 
+#include "distributed/placement/split.h"
+#include "distributed/planner/cut_layers.h"
 #include "phi/common/errors.h"
 
 namespace phi::planning {
 namespace {
 
 using distributed::JobLayout;
+using distributed::LayersToCut;
 using distributed::LayoutSpace;
 using distributed::simulator::MachineModel;
 
 // Estimated bytes may be wrong by this factor: layouts above it are not simulated as a whole.
-constexpr double kBytesMargin = 1.15;
+constexpr double kBytesMargin = 1.3;
 // So many layouts are played for each finalist, as estimates may order them wrongly.
 constexpr size_t kPlayedPerFinalist = 3;
 
@@ -44,6 +47,39 @@ class Refusals {
  private:
   std::vector<RefusedLayouts> list_;
 };
+
+LayersToCut layers_to_cut(const JobLayout& layout, const PartCosts& costs, int64_t room) {
+  LayersToCut out;
+  out.room = room - costs.passing_bytes;
+  for (const LayerCost& layer : costs.layers) {
+    out.costs.push_back(layer.forward + layer.backward);
+    out.states.push_back(
+        static_cast<int64_t>(layer.share * static_cast<double>(costs.state_bytes)));
+    out.bytes.push_back(layer.kept_bytes);
+  }
+  for (int64_t stage = 0; stage < layout.pp; ++stage)
+    out.held.push_back(held_micro_batches(layout, stage));
+  return out;
+}
+
+std::vector<int64_t> even_cut(int64_t layers, int64_t stages) {
+  std::vector<int64_t> out;
+  for (int64_t stage = 0; stage < stages; ++stage)
+    out.push_back(distributed::split_range(layers, stages, stage).size);
+  return out;
+}
+
+// The layout with the best cut of its layers, if that is not the even one.
+std::optional<JobLayout> with_best_cut(const JobLayout& layout, const PartCosts& costs,
+                                       int64_t room) {
+  if (layout.pp == 1 || layout.chunks > 1) return std::nullopt;
+  const LayersToCut layers = layers_to_cut(layout, costs, room);
+  JobLayout out = layout;
+  out.cut = cut_layers(layers, layout.pp).layers;
+  if (out.cut.empty() || out.cut == even_cut(std::ssize(layers.costs), layout.pp))
+    return std::nullopt;
+  return out;
+}
 
 }  // namespace
 
@@ -95,13 +131,16 @@ std::vector<Planner::Candidate> Planner::candidates_in(const LayoutSpace& space,
       continue;
     }
     try {
-      out.push_back({layout, lower_bound(layout, costs_.of(layout))});
+      const PartCosts costs = costs_.of(layout);
+      ++result->possible;
+      out.push_back({layout, lower_bound(layout, costs)});
+      if (const auto uneven = with_best_cut(layout, costs, room_))
+        out.push_back({*uneven, lower_bound(*uneven, costs)});
     } catch (const Error& error) {
       refusals.add(error.what(), layout);
     }
   }
   result->refused = refusals.take();
-  result->possible = out.size();
   std::ranges::stable_sort(out, {},
                            [](const Candidate& candidate) { return candidate.estimate.seconds; });
   return out;

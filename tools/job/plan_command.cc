@@ -17,6 +17,7 @@
 #include "distributed/simulator/find_machine.h"
 #include "phi/common/errors.h"
 #include "phi/common/readable_numbers.h"
+#include "phi/yaml/yaml_text.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/repeated_flags.h"
 #include "tools/job/config/section.h"
@@ -115,6 +116,15 @@ void write_json(const planning::PlanResult& result,
   file.finish();
 }
 
+void write_job(const std::string& job, const planning::PlannedLayout& best) {
+  if (FLAGS_out.empty()) return;
+  AtomicFile file(FLAGS_out, "planned job");
+  file.write(rewrite_job(yaml::read_text(job, "job file"), job, keys_of(best.layout)));
+  file.finish();
+  std::cout << fmt::format("planned job written to {}: run it with {} processes\n", FLAGS_out,
+                           FLAGS_devices);
+}
+
 }  // namespace
 
 int plan_command(int argc, char** argv) {
@@ -152,6 +162,7 @@ int plan_command(int argc, char** argv) {
   std::cout << table(rules, best);
   if (explains) std::cout << table(planner.alternatives_to(best.layout), best);
   write_json(result, rules);
+  write_job(words[0], best);
   return 0;
 }
 

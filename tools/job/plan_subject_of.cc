@@ -25,6 +25,8 @@ using distributed::JobLayout;
 using distributed::LayoutSpace;
 using distributed::ProcessMesh;
 
+const std::vector<std::string> kRecomputeNames = {"none", "selective", "full"};  // by Recompute
+
 int64_t layers_of(const JobConfig& config) {
   const std::string& key = config.model.row().repeated;
   return key.empty() ? 0 : config.model.values.size(key);
@@ -93,8 +95,8 @@ const std::vector<FixedKey>& fixed_keys() {
          space->sequence_parallel = {index_of(text, value, {"false", "true"}) == 1};
        }},
       {"recompute", [](Text text, Text value, LayoutSpace* space) {
-         space->recompute = {static_cast<distributed::Recompute>(
-             index_of(text, value, {"none", "selective", "full"}))};
+         space->recompute = {
+             static_cast<distributed::Recompute>(index_of(text, value, kRecomputeNames))};
        }}};
   return keys;
 }
@@ -112,8 +114,22 @@ void set_run(RunConfig* run, const JobLayout& layout) {
 
 JobConfig with_layout(JobConfig config, const JobLayout& layout) {
   config.mesh = mesh_of(layout);
+  config.pipeline.cut = layout.cut;
   set_run(&config.run, layout);
   return config;
+}
+
+std::vector<ChangedKey> keys_of(const JobLayout& layout) {
+  const MeshConfig mesh = mesh_of(layout);
+  return {{"mesh", fmt::format("{{shape: [{}], dims: [{}]}}", fmt::join(mesh.shape, ", "),
+                               fmt::join(mesh.dims, ", "))},
+          {"run.micro_batches", std::to_string(layout.micro_batches)},
+          {"run.schedule", std::string(name_of(layout.schedule))},
+          {"run.chunks", std::to_string(layout.chunks)},
+          {"run.zero_stage", std::to_string(layout.zero_stage)},
+          {"run.sequence_parallel", layout.sequence_parallel ? "true" : "false"},
+          {"run.recompute", kRecomputeNames[static_cast<size_t>(layout.recompute)]},
+          {"pipeline.cut", fmt::format("[{}]", fmt::join(layout.cut, ", "))}};
 }
 
 void fix_key(const std::string& text, LayoutSpace* space) {
@@ -161,6 +177,7 @@ planning::Trial PlannedJob::trial(const JobLayout& layout, int64_t global_batch,
   config->mesh = {{layout.dp, 1, layout.tp}, {"dp", "pp", "tp"}};
   set_run(&config->run, layout);
   config->run.global_batch = global_batch;
+  config->pipeline.cut.clear();
   config->run.capture = false;
   config->memory = {};
   planning::Trial out;

@@ -9,6 +9,7 @@
 
 #include "api/planning/plan_subject.h"
 #include "distributed/simulator/machine.h"
+#include "tools/job/config/rewrite_job.h"
 #include "tools/job/setup.h"
 
 namespace phi::job {
@@ -16,6 +17,9 @@ namespace phi::job {
 /// Sets the mesh and the run keys of a layout, and drops keys that a job of that layout does not
 /// read.
 JobConfig with_layout(JobConfig config, const distributed::JobLayout& layout);
+
+/// The keys of a job that a layout sets, with their values.
+std::vector<ChangedKey> keys_of(const distributed::JobLayout& layout);
 
 /// Restricts `space` by "key=value", as --fix has it: "tp=8", "zero_stage=1", "schedule=1f1b".
 /// Errors: InvalidArgument for an unknown key, with the nearest one, and for values that the key
