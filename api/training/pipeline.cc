@@ -2,6 +2,8 @@
 // rank.
 #include "api/training/pipeline.h"
 
+#include <map>
+
 #include "api/autograd/autograd.h"
 #include "api/autograd/grad_node.h"
 #include "api/call/call_site.h"
@@ -36,13 +38,25 @@ struct MicroBatchState {
   DeferredGradients weights;
 };
 
+// Whether a rank has launched or sent anything since an earlier state of its counters.
+bool is_idle_since(const Counters& before, const Counters& now) {
+  const auto has_sent = [](const Traffic& a, const Traffic& b) { return a.messages != b.messages; };
+  for (size_t i = 0; i < kNumCollectives; ++i) {
+    if (has_sent(before.traffic[i], now.traffic[i])) return false;
+  }
+  return before.ops_launched == now.ops_launched && before.reshard_steps == now.reshard_steps &&
+         before.bytes_sent == now.bytes_sent && before.bytes_received == now.bytes_received;
+}
+
 class ScheduleRun {
  public:
-  ScheduleRun(PipelineModel& model, const PipelineProgram& program, const Tensor& loss_scale)
+  ScheduleRun(PipelineModel& model, const PipelineProgram& program, const Tensor& loss_scale,
+              bool repeats_idle)
       : model_(model),
         program_(program),
         schedule_(program.schedule()),
         loss_scale_(loss_scale),
+        repeats_idle_(repeats_idle),
         states_(static_cast<size_t>(model.num_chunks() * schedule_.micro_batches)) {}
 
   Tensor run() {
@@ -75,6 +89,15 @@ class ScheduleRun {
   void act(const Action& action, int chunk) {
     MicroBatchState& own = state_of(chunk, action.micro_batch);
     TracedAction traced(letter_of(action.kind), action.micro_batch, name_of(action.kind).data());
+    if (repeats_idle_) {
+      repeat(own, action, chunk);
+    } else {
+      run(own, action, chunk);
+    }
+    traced.made(own.output_form.attr);
+  }
+
+  void run(MicroBatchState& own, const Action& action, int chunk) {
     switch (action.kind) {
       case ActionKind::kForward:
         forward(own, chunk, action.micro_batch);
@@ -89,7 +112,29 @@ class ScheduleRun {
         own.weights.run();
         break;
     }
-    traced.made(own.output_form.attr);
+  }
+
+  // Runs the action, or repeats its result if this rank was idle in it for another micro-batch.
+  void repeat(MicroBatchState& own, const Action& action, int chunk) {
+    const auto known = idle_.find({action.kind, chunk});
+    if (known == idle_.end()) {
+      const Counters before = RankContext::current().counters();
+      run(own, action, chunk);
+      if (!is_idle_since(before, RankContext::current().counters())) return;
+      const Tensor& made = action.kind == ActionKind::kForward ? own.output : own.input_grad;
+      idle_[{action.kind, chunk}] = made.defined() ? without_bytes(made.detach()) : Tensor();
+      return;
+    }
+    if (action.kind == ActionKind::kForward) {
+      if (chunk > 0) own.arriving.wait();
+      own.output = known->second;
+      own.output_form = TensorForm::of(own.output);
+      if (is_last(chunk)) losses_.push_back(own.output);
+    } else if (action.kind != ActionKind::kBackwardWeight) {
+      if (!is_last(chunk)) own.grad_arriving.wait();
+      own.output = Tensor();
+      own.input_grad = known->second;
+    }
   }
 
   void forward(MicroBatchState& own, int chunk, int micro_batch) {
@@ -160,20 +205,22 @@ class ScheduleRun {
   const PipelineProgram& program_;
   const Schedule& schedule_;
   const Tensor loss_scale_;
+  const bool repeats_idle_;
+  std::map<std::pair<ActionKind, int>, Tensor> idle_;  // results by action and chunk
   std::vector<MicroBatchState> states_;
   TensorList losses_;
 };
 
 }  // namespace
 
-Tensor run_schedule(PipelineModel& model, const PipelineProgram& program,
-                    const Tensor& loss_scale) {
+Tensor run_schedule(PipelineModel& model, const PipelineProgram& program, const Tensor& loss_scale,
+                    bool repeats_idle) {
   const Schedule& schedule = program.schedule();
   PHI_CHECK(schedule.stages * schedule.chunks == model.num_chunks(),
             errors::InvalidArgument(
                 "the schedule {} has {} stages of {} chunks, the model has {} chunks.",
                 schedule.kind, schedule.stages, schedule.chunks, model.num_chunks()));
-  return ScheduleRun(model, program, loss_scale).run();
+  return ScheduleRun(model, program, loss_scale, repeats_idle).run();
 }
 
 Tensor run_forward(PipelineModel& model, int64_t micro_batches) {

@@ -55,12 +55,16 @@ class PipelineProgram {
 /// Runs one step forward and backward. Gradients of loss_scale * (mean loss over micro-batches)
 /// accumulate in all parameters.
 ///
+/// `repeats_idle`: an action in which this rank launches and sends nothing runs for one micro-batch
+/// only; for the others its result is repeated. Everything that the rank does stays as it is, but
+/// the number of clipped operators. For dry runs of many stages.
+///
 /// Shapes   `loss_scale`: plain, float32, one element; undefined: 1.
 /// Returns  The mean loss, not scaled, 0-D on the last stage's mesh; it may be partial.
 /// Ranks    Every rank of all stages calls it.
 /// Errors   InvalidArgument if schedule and model have different numbers of chunks.
 Tensor run_schedule(PipelineModel& model, const PipelineProgram& program,
-                    const Tensor& loss_scale = Tensor());
+                    const Tensor& loss_scale = Tensor(), bool repeats_idle = false);
 
 /// Runs the forward pass alone, without tracking gradients, one micro-batch after the other.
 Tensor run_forward(PipelineModel& model, int64_t micro_batches);

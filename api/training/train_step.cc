@@ -142,7 +142,8 @@ Tensor TrainStep::run_gradients(const TensorList& inputs) {
   }
   StepModel model(model_, links_, loss_, std::move(batches), first_micro_batch_, fixes_draws_);
   if (!optimizer_) return run_forward(model, options_.micro_batches);
-  return run_schedule(model, *program_, scales_loss() ? scalars_in(inputs)[2] : Tensor());
+  return run_schedule(model, *program_, scales_loss() ? scalars_in(inputs)[2] : Tensor(),
+                      options_.repeats_idle && !options_.capture);
 }
 
 // If a micro-batch fails or is interrupted, drops the gradients that earlier ones accumulated, so

@@ -30,6 +30,9 @@ struct TrainerOptions {
   nn::Recompute recompute = nn::Recompute::kNone;
   /// The first step is captured as a program, which all steps run.
   bool capture = false;
+  /// In steps that are not captured, actions of other stages run for one micro-batch only
+  /// (run_schedule). For dry runs.
+  bool repeats_idle = false;
   /// On GPUs, the program's steps are launched as CUDA graphs (Program::use_graphs).
   bool graphs = true;
   /// Memory limits of the captured program. They need `capture`, and a call of limit_rank() before

@@ -34,8 +34,10 @@ RecordedRank record(const JobConfig& config, const Setup& setup, int64_t steps, 
     RankContext::current().set_deferred_transfer(FLAGS_deferred_transfer);
     const std::shared_ptr<nn::Layer> model =
         build_model(config, mesh, setup.weights ? &*setup.weights : nullptr);
-    const auto trainer = std::make_shared<training::Trainer>(*model, config.model.row().loss,
-                                                             trainer_options(config));
+    training::TrainerOptions options = trainer_options(config);
+    options.repeats_idle = true;
+    const auto trainer =
+        std::make_shared<training::Trainer>(*model, config.model.row().loss, std::move(options));
     return [&config, &setup, model, trainer] {
       trainer->step(batches_of(config, *setup.data, trainer->next_batch()));
     };
