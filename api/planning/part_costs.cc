@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -297,21 +296,29 @@ double PartCostTable::weight_share_of(const JobLayout& layout) {
   return *passes.weight_share;
 }
 
-PartCosts PartCostTable::of(const JobLayout& layout) {
+PartCosts PartCostTable::passes_alone(const JobLayout& layout) {
   const Passes& passes = passes_of(layout);
-  const States& states = states_of(layout);
   PartCosts out;
-  for (size_t i = 0; i < passes.chunks.size(); ++i) {
-    LayerCost cost = passes.chunks[i];
-    cost.backward += states.shared[i];
-    cost.update = states.updates[i];
-    cost.issue_update = states.issues[i];
-    for (int64_t n = 0; n < passes.layers[i]; ++n) out.layers.push_back(cost);
-  }
-  const std::string_view kind = name_of(layout.schedule);
-  if (kind.starts_with("zb_")) out.weight_share = weight_share_of(layout);
-  out.state_bytes = states.bytes;
+  for (size_t i = 0; i < passes.chunks.size(); ++i)
+    out.layers.insert(out.layers.end(), static_cast<size_t>(passes.layers[i]), passes.chunks[i]);
+  if (name_of(layout.schedule).starts_with("zb_")) out.weight_share = weight_share_of(layout);
   out.passing_bytes = passes.passing_bytes;
+  return out;
+}
+
+PartCosts PartCostTable::of(const JobLayout& layout) {
+  PartCosts out = passes_alone(layout);
+  const States& states = states_of(layout);
+  const Passes& passes = passes_of(layout);
+  auto cost = out.layers.begin();
+  for (size_t i = 0; i < passes.chunks.size(); ++i) {
+    for (int64_t n = 0; n < passes.layers[i]; ++n, ++cost) {
+      cost->backward += states.shared[i];
+      cost->update = states.updates[i];
+      cost->issue_update = states.issues[i];
+    }
+  }
+  out.state_bytes = states.bytes;
   return out;
 }
 

@@ -44,6 +44,9 @@ class PartCostTable {
 
   /// Errors: those of operators whose layout the model cannot have.
   PartCosts of(const distributed::JobLayout& layout);
+  /// Without states, their messages and updates; takes no trial of them, which is slow if dp is
+  /// large.
+  PartCosts passes_alone(const distributed::JobLayout& layout);
   size_t trials() const { return trials_; }
 
  private:

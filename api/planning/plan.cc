@@ -18,10 +18,13 @@ namespace {
 using distributed::JobLayout;
 using distributed::LayersToCut;
 using distributed::LayoutSpace;
+using distributed::pipeline::ScheduleKind;
 using distributed::simulator::MachineModel;
 
 // Estimated bytes may be wrong by this factor: layouts above it are not simulated as a whole.
 constexpr double kBytesMargin = 1.3;
+// The same once a layout of the same schedule has been simulated.
+constexpr double kCorrectedMargin = 1.05;
 // So many layouts are played for each finalist, as estimates may order them wrongly.
 constexpr size_t kPlayedPerFinalist = 3;
 
@@ -83,6 +86,8 @@ std::optional<JobLayout> with_best_cut(const JobLayout& layout, const PartCosts&
 
 }  // namespace
 
+double Planner::seconds_of(const Candidate& candidate) { return candidate.estimate.seconds; }
+
 Planner::Planner(const PlanSubject& subject, const MachineModel& machine, PlannerOptions options)
     : subject_(subject),
       machine_(machine),
@@ -98,18 +103,30 @@ PlanResult Planner::plan() { return plan(subject_.space()); }
 PlanResult Planner::plan(const LayoutSpace& space) {
   PlanResult result;
   std::vector<Candidate> candidates = best_of(candidates_in(space, &result), &result);
+  std::map<ScheduleKind, double> corrections;  // exact bytes by estimated ones
+  const auto is_too_large = [&](const Candidate& candidate) {
+    const auto known = corrections.find(candidate.layout.schedule);
+    return known != corrections.end() &&
+           known->second * static_cast<double>(candidate.estimate.bytes) >
+               static_cast<double>(room_) * kCorrectedMargin;
+  };
   for (const Candidate& candidate : candidates) {
     if (result.plans.size() == options_.finalists) break;
     if (is_late() && !result.plans.empty()) {
       result.is_complete = false;
       break;
     }
+    if (is_too_large(candidate)) continue;
     const PlannedLayout& planned = predicted(candidate.layout, candidate.estimate);
     ++result.simulated;
     (fits(planned) ? result.plans : result.too_large).push_back(planned);
+    corrections[candidate.layout.schedule] =
+        static_cast<double>(planned.peak_bytes) / static_cast<double>(planned.estimate.bytes);
   }
-  const auto seconds = [](const PlannedLayout& plan) { return plan.predicted.step_seconds; };
-  std::ranges::stable_sort(result.plans, {}, seconds);
+  const auto predicted_seconds = [](const PlannedLayout& plan) {
+    return plan.predicted.step_seconds;
+  };
+  std::ranges::stable_sort(result.plans, {}, predicted_seconds);
   std::ranges::stable_sort(result.too_large, {}, &PlannedLayout::peak_bytes);
   result.trials = costs_.trials();
   return result;
@@ -119,7 +136,7 @@ bool Planner::is_late() const {
   return options_.time_limit_s > 0 && now() - started_ > options_.time_limit_s;
 }
 
-// The possible layouts with their lower bounds, lowest first.
+// The possible layouts with lower bounds from their passes alone, lowest first.
 std::vector<Planner::Candidate> Planner::candidates_in(const LayoutSpace& space,
                                                        PlanResult* result) {
   std::vector<Candidate> out;
@@ -131,52 +148,52 @@ std::vector<Planner::Candidate> Planner::candidates_in(const LayoutSpace& space,
       continue;
     }
     try {
-      const PartCosts costs = costs_.of(layout);
-      ++result->possible;
-      out.push_back({layout, lower_bound(layout, costs)});
-      if (const auto uneven = with_best_cut(layout, costs, room_))
-        out.push_back({*uneven, lower_bound(*uneven, costs)});
+      out.push_back({layout, lower_bound(layout, costs_.passes_alone(layout))});
     } catch (const Error& error) {
       refusals.add(error.what(), layout);
     }
   }
   result->refused = refusals.take();
-  std::ranges::stable_sort(out, {},
-                           [](const Candidate& candidate) { return candidate.estimate.seconds; });
+  result->possible = out.size();
+  std::ranges::stable_sort(out, {}, seconds_of);
   return out;
 }
 
-// Plays schedules until no other layout can be among the best. If too few layouts fit, those that
-// need the least memory follow.
-std::vector<Planner::Candidate> Planner::best_of(std::vector<Candidate> candidates,
+bool Planner::may_fit(const Estimate& estimate) const {
+  return static_cast<double>(estimate.bytes) <= static_cast<double>(room_) * kBytesMargin;
+}
+
+// Plays schedules until no other layout can be among the best. If none fits, returns the one that
+// needs the least memory.
+std::vector<Planner::Candidate> Planner::best_of(const std::vector<Candidate>& candidates,
                                                  PlanResult* result) {
   const size_t wanted = kPlayedPerFinalist * options_.finalists;
-  const auto seconds = [](const Candidate& candidate) { return candidate.estimate.seconds; };
-  const auto is_small = [&](const Candidate& candidate) {
-    return static_cast<double>(candidate.estimate.bytes) <=
-           static_cast<double>(room_) * kBytesMargin;
-  };
-  const auto large = std::stable_partition(candidates.begin(), candidates.end(), is_small);
-  result->fitting = static_cast<size_t>(large - candidates.begin());
-  std::vector<Candidate> rest(large, candidates.end());
-  candidates.erase(large, candidates.end());
   std::vector<Candidate> best;
+  std::optional<Candidate> smallest;
   for (const Candidate& candidate : candidates) {
-    if (best.size() >= wanted && candidate.estimate.seconds > best[wanted - 1].estimate.seconds)
-      break;
+    if (best.size() >= wanted && seconds_of(candidate) > seconds_of(best[wanted - 1])) break;
     if (is_late()) {
       result->is_complete = false;
-      result->bound = candidate.estimate.seconds;
+      result->bound = seconds_of(candidate);
       break;
     }
-    Candidate played = candidate;
-    played.estimate = estimate(candidate.layout, costs_.of(candidate.layout), machine_);
-    ++result->estimated;
-    best.insert(std::ranges::upper_bound(best, played.estimate.seconds, {}, seconds), played);
+    const PartCosts costs = costs_.of(candidate.layout);
+    std::vector<JobLayout> cuts = {candidate.layout};
+    if (auto uneven = with_best_cut(candidate.layout, costs, room_))
+      cuts.push_back(std::move(*uneven));
+    for (const JobLayout& layout : cuts) {
+      Candidate played{layout, lower_bound(layout, costs)};
+      if (!may_fit(played.estimate)) {
+        if (!smallest || played.estimate.bytes < smallest->estimate.bytes) smallest = played;
+        continue;
+      }
+      played.estimate = estimate(layout, costs, machine_);
+      ++result->estimated;
+      best.insert(std::ranges::upper_bound(best, seconds_of(played), {}, seconds_of), played);
+    }
   }
   if (best.size() > wanted) best.resize(wanted);
-  std::ranges::stable_sort(rest, {}, [](const Candidate& each) { return each.estimate.bytes; });
-  if (best.empty() && !rest.empty()) best.push_back(rest.front());
+  if (best.empty() && smallest) best.push_back(*smallest);
   return best;
 }
 
@@ -193,18 +210,26 @@ const PlannedLayout& Planner::predicted(const JobLayout& layout, const Estimate&
   return planned;
 }
 
-std::optional<PlannedLayout> Planner::first_fitting(const std::vector<JobLayout>& layouts) {
+RuleOfThumb Planner::first_fitting(std::string rule, const std::vector<JobLayout>& layouts) {
+  RuleOfThumb out{.rule = std::move(rule)};
   for (const JobLayout& layout : layouts) {
     if (subject_.refusal(layout)) continue;
+    if (is_late()) {
+      out.is_complete = false;
+      break;
+    }
     try {
       const Estimate bound = lower_bound(layout, costs_.of(layout));
-      if (static_cast<double>(bound.bytes) > static_cast<double>(room_) * kBytesMargin) continue;
+      if (!may_fit(bound)) continue;
       const PlannedLayout& planned = predicted(layout, bound);
-      if (fits(planned)) return planned;
-    } catch (const Error&) {  // the model cannot have it
+      if (!fits(planned)) continue;
+      out.planned = planned;
+      break;
+    } catch (const Error&) {
+      continue;  // the model cannot have it
     }
   }
-  return std::nullopt;
+  return out;
 }
 
 }  // namespace phi::planning

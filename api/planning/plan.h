@@ -6,7 +6,7 @@
 //   result.plans.front().layout;      // the fastest
 //
 // 1. Layers and updates are recorded once for all layouts that share them (PartCostTable).
-// 2. Each layout gets a lower bound of its time, and an estimate of its bytes.
+// 2. Each layout gets a lower bound of its time.
 // 3. In the order of the bounds, schedules are played with these costs, until the bound of the next
 //    layout exceeds the estimates of enough others.
 // 4. The finalists are recorded and simulated as a whole, which gives the exact bytes of each rank.
@@ -50,7 +50,8 @@ struct RefusedLayouts {
 /// The choice that a rule of thumb makes.
 struct RuleOfThumb {
   std::string rule;
-  std::optional<PlannedLayout> planned;  // nothing: no layout of the rule fits, or is possible
+  std::optional<PlannedLayout> planned{};  // nothing: no layout of the rule fits, or is possible
+  bool is_complete = true;                 // false: the time limit ended the search
 };
 
 /// The best layout that has another value of one key.
@@ -98,10 +99,12 @@ class Planner {
     Estimate estimate;  // at first its lower bound
   };
   std::vector<Candidate> candidates_in(const distributed::LayoutSpace& space, PlanResult* result);
-  std::vector<Candidate> best_of(std::vector<Candidate> candidates, PlanResult* result);
+  std::vector<Candidate> best_of(const std::vector<Candidate>& candidates, PlanResult* result);
+  static double seconds_of(const Candidate& candidate);
+  bool may_fit(const Estimate& estimate) const;
   const PlannedLayout& predicted(const distributed::JobLayout& layout, const Estimate& estimate);
   bool fits(const PlannedLayout& planned) const { return planned.peak_bytes <= room_; }
-  std::optional<PlannedLayout> first_fitting(const std::vector<distributed::JobLayout>& layouts);
+  RuleOfThumb first_fitting(std::string rule, const std::vector<distributed::JobLayout>& layouts);
   bool is_late() const;
 
   const PlanSubject& subject_;

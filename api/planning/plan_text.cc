@@ -80,7 +80,9 @@ std::string table(const std::vector<RuleOfThumb>& rules, const PlannedLayout& be
   std::string out = "rules of thumb:\n";
   for (const RuleOfThumb& rule : rules) {
     if (!rule.planned) {
-      out += fmt::format("  {}: nothing fits\n", rule.rule);
+      out += fmt::format("  {}: {}\n", rule.rule,
+                         rule.is_complete ? "no such layout is possible and fits"
+                                          : "not reached within the time limit");
       continue;
     }
     out +=

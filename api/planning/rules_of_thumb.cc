@@ -41,20 +41,19 @@ std::vector<RuleOfThumb> Planner::rules_of_thumb() {
   const int64_t node = machine_.links.empty() || machine_.links.front().size == 0
                            ? space.devices
                            : machine_.links.front().size;
-  std::vector<RuleOfThumb> out;
-  out.push_back({"data parallel with ZeRO",
-                 first_fitting(in_order(
-                     space, [](const JobLayout& l) { return l.pp == 1 && l.tp == 1; },
-                     [](const JobLayout&) { return 0; }))});
-  out.push_back({"tensor parallel in a node, then pipeline until it fits",
-                 first_fitting(in_order(
-                     space, [&](const JobLayout& l) { return l.tp <= node && l.zero_stage <= 1; },
-                     [&](const JobLayout& l) { return l.pp - l.tp * space.devices; }))});
-  out.push_back({"as little model parallelism as fits",
-                 first_fitting(in_order(
-                     space, [&](const JobLayout& l) { return l.zero_stage <= 1; },
-                     [](const JobLayout& l) { return l.pp * l.tp; }))});
-  return out;
+  return {first_fitting("data parallel with ZeRO",
+                        in_order(
+                            space, [](const JobLayout& l) { return l.pp == 1 && l.tp == 1; },
+                            [](const JobLayout&) { return 0; })),
+          first_fitting(
+              "tensor parallel in a node, then pipeline until it fits",
+              in_order(
+                  space, [&](const JobLayout& l) { return l.tp <= node && l.zero_stage <= 1; },
+                  [&](const JobLayout& l) { return l.pp - l.tp * space.devices; })),
+          first_fitting("as little model parallelism as fits",
+                        in_order(
+                            space, [](const JobLayout& l) { return l.zero_stage <= 1; },
+                            [](const JobLayout& l) { return l.pp * l.tp; }))};
 }
 
 }  // namespace phi::planning

@@ -2,7 +2,6 @@
 #include "distributed/planner/job_layout.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -111,6 +110,19 @@ class LayoutList {
   std::vector<JobLayout> layouts_;
 };
 
+// "2+3x4+1" of {2, 4, 4, 4, 1}.
+std::string text_of_cut(const std::vector<int64_t>& cut) {
+  std::string out;
+  for (size_t i = 0; i < cut.size();) {
+    size_t end = i;
+    while (end < cut.size() && cut[end] == cut[i]) ++end;
+    if (i > 0) out += "+";
+    out += end - i > 1 ? fmt::format("{}x{}", end - i, cut[i]) : fmt::format("{}", cut[i]);
+    i = end;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string to_string(const JobLayout& layout) {
@@ -122,7 +134,7 @@ std::string to_string(const JobLayout& layout) {
   }
   out +=
       fmt::format("{} micro-batch{}", layout.micro_batches, layout.micro_batches == 1 ? "" : "es");
-  if (!layout.cut.empty()) out += fmt::format("  cut {}", fmt::join(layout.cut, "+"));
+  if (!layout.cut.empty()) out += "  cut " + text_of_cut(layout.cut);
   if (layout.zero_stage > 0) out += fmt::format("  zero {}", layout.zero_stage);
   if (layout.sequence_parallel) out += "  sequence parallel";
   if (layout.recompute != Recompute::kNone) {

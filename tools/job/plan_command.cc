@@ -91,21 +91,26 @@ void check_flags(const std::vector<std::string>& words) {
   if (FLAGS_top < 1) throw cli::UsageError(fmt::format("--top={}: pass 1 or more.", FLAGS_top));
 }
 
+std::string late_text(const planning::PlanResult& result) {
+  if (result.is_complete) return "";
+  if (result.bound == 0)
+    return "the time limit ended the search: of the layouts that were played, not all of the best "
+           "were simulated\n";
+  return fmt::format(
+      "the time limit ended the search: a layout that was not played may be faster, "
+      "and takes at least {:.4g} s\n",
+      result.bound);
+}
+
 std::string summary(const planning::PlanResult& result, const std::string& job,
                     const std::string& machine, double seconds) {
   return fmt::format(
-      "{} on {} x {}: planned in {:.2g} s: {} layouts, {} possible, {} fit by estimate, {} played, "
+      "{} on {} x {}: planned in {:.2g} s: {} layouts, {} possible, {} played, "
       "{} simulated\n{}",
       job, with_separators(FLAGS_devices), machine, seconds,
       with_separators(static_cast<int64_t>(result.layouts)),
       with_separators(static_cast<int64_t>(result.possible)),
-      with_separators(static_cast<int64_t>(result.fitting)),
-      with_separators(static_cast<int64_t>(result.estimated)), result.simulated,
-      result.is_complete
-          ? ""
-          : fmt::format("the time limit ended the search; no layout is faster than {:.4g} s, by "
-                        "estimate\n",
-                        result.bound));
+      with_separators(static_cast<int64_t>(result.estimated)), result.simulated, late_text(result));
 }
 
 void write_json(const planning::PlanResult& result,

@@ -77,7 +77,7 @@ TEST(JobLayout, SaysItselfAsText) {
                                 .sequence_parallel = true,
                                 .recompute = Recompute::kSelective,
                                 .cut = {2, 1, 1, 1, 1, 1, 1, 1}}),
-            "dp 2  pp 4  tp 8  interleaved x2, 16 micro-batches  cut 2+1+1+1+1+1+1+1  zero 1  "
+            "dp 2  pp 4  tp 8  interleaved x2, 16 micro-batches  cut 2+7x1  zero 1  "
             "sequence parallel  recompute selective");
   EXPECT_EQ(to_string(JobLayout{}), "dp 1  pp 1  tp 1  1 micro-batch");
 }
