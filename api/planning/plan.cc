@@ -25,6 +25,8 @@ using distributed::simulator::MachineModel;
 constexpr double kBytesMargin = 1.3;
 // The same once a layout of the same schedule has been simulated.
 constexpr double kCorrectedMargin = 1.05;
+// If none of the fast layouts fits, so many of the smallest are simulated.
+constexpr size_t kMostSmallest = 16;
 // So many layouts are played for each finalist, as estimates may order them wrongly.
 constexpr size_t kPlayedPerFinalist = 3;
 
@@ -102,7 +104,19 @@ PlanResult Planner::plan() { return plan(subject_.space()); }
 
 PlanResult Planner::plan(const LayoutSpace& space) {
   PlanResult result;
-  std::vector<Candidate> candidates = best_of(candidates_in(space, &result), &result);
+  const std::vector<Candidate> candidates = candidates_in(space, &result);
+  simulate_first(best_of(candidates, &result), options_.finalists, &result);
+  if (result.plans.empty()) simulate_smallest(candidates, &result);
+  std::ranges::stable_sort(result.plans, {},
+                           [](const PlannedLayout& plan) { return plan.predicted.step_seconds; });
+  std::ranges::stable_sort(result.too_large, {}, &PlannedLayout::peak_bytes);
+  result.trials = costs_.trials();
+  return result;
+}
+
+// Simulates layouts as a whole, until as many as wanted fit.
+void Planner::simulate_first(const std::vector<Candidate>& candidates, size_t wanted,
+                             PlanResult* result) {
   std::map<ScheduleKind, double> corrections;  // exact bytes by estimated ones
   const auto is_too_large = [&](const Candidate& candidate) {
     const auto known = corrections.find(candidate.layout.schedule);
@@ -111,25 +125,37 @@ PlanResult Planner::plan(const LayoutSpace& space) {
                static_cast<double>(room_) * kCorrectedMargin;
   };
   for (const Candidate& candidate : candidates) {
-    if (result.plans.size() == options_.finalists) break;
-    if (is_late() && !result.plans.empty()) {
-      result.is_complete = false;
+    if (result->plans.size() == wanted) break;
+    if (is_late() && !result->plans.empty()) {
+      result->is_complete = false;
       break;
     }
     if (is_too_large(candidate)) continue;
+    simulate(candidate, result);
     const PlannedLayout& planned = predicted(candidate.layout, candidate.estimate);
-    ++result.simulated;
-    (fits(planned) ? result.plans : result.too_large).push_back(planned);
     corrections[candidate.layout.schedule] =
         static_cast<double>(planned.peak_bytes) / static_cast<double>(planned.estimate.bytes);
   }
-  const auto predicted_seconds = [](const PlannedLayout& plan) {
-    return plan.predicted.step_seconds;
-  };
-  std::ranges::stable_sort(result.plans, {}, predicted_seconds);
-  std::ranges::stable_sort(result.too_large, {}, &PlannedLayout::peak_bytes);
-  result.trials = costs_.trials();
-  return result;
+}
+
+// Where none of the fast layouts fits: the layouts that need the least memory.
+void Planner::simulate_smallest(const std::vector<Candidate>& candidates, PlanResult* result) {
+  std::vector<Candidate> smallest;
+  for (const Candidate& candidate : candidates) {
+    const PartCosts costs = costs_.of(candidate.layout);
+    smallest.push_back({candidate.layout, lower_bound(candidate.layout, costs)});
+  }
+  std::ranges::stable_sort(smallest, {}, [](const Candidate& each) { return each.estimate.bytes; });
+  for (size_t i = 0; i < std::min(smallest.size(), kMostSmallest); ++i) {
+    if (!result->plans.empty()) break;
+    simulate(smallest[i], result);
+  }
+}
+
+void Planner::simulate(const Candidate& candidate, PlanResult* result) {
+  const PlannedLayout& planned = predicted(candidate.layout, candidate.estimate);
+  ++result->simulated;
+  (fits(planned) ? result->plans : result->too_large).push_back(planned);
 }
 
 bool Planner::is_late() const {
@@ -163,13 +189,11 @@ bool Planner::may_fit(const Estimate& estimate) const {
   return static_cast<double>(estimate.bytes) <= static_cast<double>(room_) * kBytesMargin;
 }
 
-// Plays schedules until no other layout can be among the best. If none fits, returns the one that
-// needs the least memory.
+// Plays schedules until no other layout can be among the best; fastest first.
 std::vector<Planner::Candidate> Planner::best_of(const std::vector<Candidate>& candidates,
                                                  PlanResult* result) {
   const size_t wanted = kPlayedPerFinalist * options_.finalists;
   std::vector<Candidate> best;
-  std::optional<Candidate> smallest;
   for (const Candidate& candidate : candidates) {
     if (best.size() >= wanted && seconds_of(candidate) > seconds_of(best[wanted - 1])) break;
     if (is_late()) {
@@ -183,17 +207,12 @@ std::vector<Planner::Candidate> Planner::best_of(const std::vector<Candidate>& c
       cuts.push_back(std::move(*uneven));
     for (const JobLayout& layout : cuts) {
       Candidate played{layout, lower_bound(layout, costs)};
-      if (!may_fit(played.estimate)) {
-        if (!smallest || played.estimate.bytes < smallest->estimate.bytes) smallest = played;
-        continue;
-      }
+      if (!may_fit(played.estimate)) continue;
       played.estimate = estimate(layout, costs, machine_);
       ++result->estimated;
       best.insert(std::ranges::upper_bound(best, seconds_of(played), {}, seconds_of), played);
     }
   }
-  if (best.size() > wanted) best.resize(wanted);
-  if (best.empty() && smallest) best.push_back(*smallest);
   return best;
 }
 

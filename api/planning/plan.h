@@ -100,6 +100,9 @@ class Planner {
   };
   std::vector<Candidate> candidates_in(const distributed::LayoutSpace& space, PlanResult* result);
   std::vector<Candidate> best_of(const std::vector<Candidate>& candidates, PlanResult* result);
+  void simulate_first(const std::vector<Candidate>& candidates, size_t wanted, PlanResult* result);
+  void simulate_smallest(const std::vector<Candidate>& candidates, PlanResult* result);
+  void simulate(const Candidate& candidate, PlanResult* result);
   static double seconds_of(const Candidate& candidate);
   bool may_fit(const Estimate& estimate) const;
   const PlannedLayout& predicted(const distributed::JobLayout& layout, const Estimate& estimate);
