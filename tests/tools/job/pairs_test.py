@@ -36,6 +36,8 @@ TABLE = {
     "pp": [1, 2, 4],
     "tp": [1, 2, 4],
     "mesh_dims": ["dp,pp,tp", "tp,pp,dp"],
+    "cut": ["even", "uneven"],
+    "placements": ["the model's", "own"],
 }
 CHEAP = ("dp", "pp", "tp")  # few processes where more bring nothing
 
@@ -73,6 +75,12 @@ RATES = {
     "cosine": {"kind": "cosine", "warmup_steps": 1, "min_ratio": 0.2},
     "step": {"kind": "step", "warmup_steps": 2, "milestones": [3], "gamma": 0.5},
 }
+# Rows that the layers of the library do not have.
+PLACEMENTS = {
+    "parameters": {"layer*.up.weight": {"tp": "R"}, "layer0.down.weight": {"tp": "S1"}, "head": {"tp": "S0", "dp": "R"}},
+    "inputs": {"layer1": {"tp": "S1"}},
+    "outputs": {"layer0": {"tp": "S2"}},
+}
 TOLERANCES = {
     "float32": {"loss": 3e-6, "grad_norm": 5e-5},
     "float16": {"loss": 2e-3, "grad_norm": 2e-2},
@@ -88,6 +96,8 @@ def model_of(row):
     kind = "llama" if row["model"] == "llama" else "gpt"
     chunks = row["pp"] * chunks_of(row)
     layers = chunks + 1 if row["sizes"] == "uneven" else max(2, chunks)
+    if row["cut"] == "uneven":
+        layers = chunks + 2
     model = {"kind": kind, "layers": layers, "seed": 3, **MODELS[kind, row["sizes"]]}
     return {**model, "dropout": 0.2} if row["model"] == "gpt with dropout" else model
 
@@ -160,6 +170,11 @@ class Pairs(unittest.TestCase):
         if row["start"] == "weights":
             factor = LOUD if row["dtype"] == "float16 that overflows" else 1.0
             job["weights"] = training_oracle.write_weights(path / "weights", model, SEED, factor)
+        if row["cut"] == "uneven":
+            chunks = row["pp"] * chunks_of(row)
+            job["pipeline"] = {"cut": [1] * (chunks - 1) + [model["layers"] - chunks + 1]}
+        if row["placements"] == "own":
+            job["placements"] = PLACEMENTS
         if row["memory"] != "free":
             job["memory"] = {"device": FIRST_DEVICE_BYTES, "host": HOST_BYTES[row["memory"]]}
         if row["memory"] == "disk":

@@ -86,6 +86,16 @@ class Simulate(unittest.TestCase):
                     self.assertIn("model flops utilisation: ", outcome.output)
                     self.assertNotIn("does not fit", outcome.output)
 
+    def test_bytes_of_an_uneven_cut_and_of_rows_are_those_of_a_real_run(self):
+        rows = {"parameters": {"layer*.up.weight": {"tp": "R"}, "head": {"tp": "S0"}}, "inputs": {"layer3": {"tp": "S1"}}}
+        mesh = {"shape": [2, 2], "dims": ["pp", "tp"]}
+        text = launch.job_text(mode="train", mesh=mesh, pipeline={"cut": [1, 3]}, placements=rows)
+        prediction, _ = self.simulate(text)
+        real, _ = self.folder.report(4, text)
+        for own, wanted in zip(prediction["ranks"], real["ranks"], strict=True):
+            for key in ("bytes_sent", "bytes_received", "peak_tensor_bytes"):
+                self.assertEqual(own[key], wanted[key])
+
     def test_utilisation_and_memory_are_those_of_the_machine(self):
         text = launch.job_text(run={"recompute": "none"}, mode="train")
         peak = self.folder.write("peak.yaml", "peak_TFLOPS: {float32: 0.5}\nmemory_GiB: 0.001\n" + MACHINE)

@@ -416,7 +416,9 @@ TEST(MeshFlag, BadOnesSayHowToWriteIt) {
 TEST(JobConfig, MutatedFilesNeverCrash) {
   const std::string good =
       "mode: forward\nmodel: {vocab: 256, seq_len: 16, dropout: 0.1}\nmesh: {shape: [2, 2], dims: "
-      "[dp, tp]}\ndata: {paths: [a]}\nrun: {steps: 2, dtype: float32}\n";
+      "[dp, tp]}\ndata: {paths: [a]}\nrun: {steps: 2, dtype: float32}\n"
+      "pipeline: {cut: [4, 2]}\nplacements: {parameters: {head: {tp: S1}}, caches: [{a: {dp: "
+      "R}}]}\n";
   const std::string letters = "{}[]:,-&*!|>'\"%@`# \n\t0a";
   uint64_t state = 12345;
   const auto random = [&state](size_t below) {
