@@ -1,0 +1,48 @@
+"""Bytes of messages by rank or class: by collective where a report has them, else sent and received."""
+
+from autophi.viewing.charts import Part, Section, stacked_bars
+from autophi.viewing.ranks import rank_rows
+from autophi.viewing.sources import Sources, Values
+from autophi.viewing.units import scale_of_bytes
+
+
+def by_collective(sources: Sources) -> Section:
+    parts: list[Part] = []
+    for run in sources.runs:
+        entries = run.report.get("ranks") or []
+        if any(entry.get("collectives") for entry in entries):
+            parts += _collectives(run.name, entries)
+    return Section("collectives", "Bytes sent to other ranks, by collective", parts, "a report of a run")
+
+
+def by_rank(sources: Sources) -> Section:
+    parts: list[Part] = []
+    named = [(run.name, run.report.get("ranks") or []) for run in sources.runs]
+    named += [(f"{each.name}, predicted" if each.of else each.name, each.values.get("ranks") or [])
+              for each in sources.predictions]
+    for name, entries in named:
+        if any(entry.get("bytes_sent") or entry.get("bytes_received") for entry in entries):
+            parts += _sent_and_received(name, entries)
+    return Section("messages", "Bytes sent and received by rank", parts, "a report or a prediction of several ranks")
+
+
+def _collectives(name: str, entries: list[Values]) -> list[Part]:
+    rows, note = rank_rows(entries, ("bytes_sent", "collectives"))
+    kinds = sorted({kind for entry in entries for kind in entry.get("collectives") or {}})
+    sizes = {kind: [row.values.get("collectives", {}).get(kind, {}).get("bytes", 0) for row in rows] for kind in kinds}
+    divisor, unit = scale_of_bytes([sum(column) for column in zip(*sizes.values(), strict=True)])
+    return [f"{name}. {note} All steps of the job.",
+            stacked_bars([row.label for row in rows],
+                         {kind: [size / divisor for size in sizes[kind]] for kind in kinds},
+                         f"bytes sent, {unit}", unit)]
+
+
+def _sent_and_received(name: str, entries: list[Values]) -> list[Part]:
+    rows, note = rank_rows(entries, ("bytes_sent", "bytes_received"))
+    sizes = {"sent": [row.values.get("bytes_sent", 0) for row in rows],
+             "received": [row.values.get("bytes_received", 0) for row in rows]}
+    divisor, unit = scale_of_bytes([size for each in sizes.values() for size in each])
+    chart = stacked_bars([row.label for row in rows],
+                         {kind: [size / divisor for size in each] for kind, each in sizes.items()}, f"bytes, {unit}", unit)
+    chart.layout["barmode"] = "group"
+    return [f"{name}. {note} All steps of the job.", chart]
