@@ -10,6 +10,7 @@ The package tensorboard writes them: pip install 'autophi[tensorboard]'.
 """
 
 import argparse
+import importlib
 import json
 import os
 import signal
@@ -66,7 +67,7 @@ class StepWriter:
 def _writer_class(folder: str | os.PathLike[str]) -> Any:
     """Make the folder, and return the class that writes to it. Errors: those of StepWriter."""
     try:
-        from tensorboard.summary import Writer
+        summary = importlib.import_module("tensorboard.summary")
     except ImportError as error:
         raise ModuleNotFoundError(
             "event files are written by the package tensorboard, which is not installed here. Install it: pip install "
@@ -74,7 +75,7 @@ def _writer_class(folder: str | os.PathLike[str]) -> Any:
     os.makedirs(folder, exist_ok=True)
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"'{os.fspath(folder)}' cannot be written")
-    return Writer
+    return summary.Writer
 
 
 def values_of(line: Mapping[str, Any]) -> dict[str, float]:

@@ -187,7 +187,7 @@ def test_texts_of_files_are_no_markup():
 
 @pytest.mark.parametrize(("text", "words"), [
     ('{"a": 1, "b": 2}', "'{path}' is none of the files that can be viewed: it has the keys a, b. Pass a report (autophi run"),
-    ("[1, 2]", "'{path}' is none of the files that can be viewed: it is no object of JSON"),
+    ("[1, 2]", "'{path}' is none of the files that can be viewed: it is no object of JSON with keys"),
     ("", "'{path}' is empty"),
     ("{", "{path}:1: this is no JSON"),
     ('{"step": 1, "loss": 2}\n{"step": 2,', "{path}:2: this is no JSON"),

@@ -36,7 +36,19 @@ class Table:
         return f'<div class="wide"><table><thead>{line("th", self.columns)}</thead><tbody>{body}</tbody></table></div>'
 
 
-Part = Chart | Table | str  # str: a sentence
+@dataclass
+class Note:
+    """A sentence about the source of this name."""
+
+    name: str
+    text: str = ""
+
+    def html(self) -> str:
+        name = f"<b>{html.escape(self.name)}</b> " if self.name else ""
+        return f"<p>{name}{html.escape(self.text)}</p>"
+
+
+Part = Chart | Table | Note
 
 
 @dataclass
@@ -45,7 +57,7 @@ class Section:
 
     anchor: str
     title: str
-    parts: list[Part]
+    parts: Sequence[Part]
     needs: str  # the file that has it
 
 
@@ -93,7 +105,7 @@ def stacked_bars(labels: Sequence[str], parts: Mapping[str, Sequence[float]], x_
 
 
 def row_axis(labels: Sequence[str]) -> dict[str, Any]:
-    return {"automargin": True, "tickvals": list(range(len(labels))), "ticktext": list(labels), "showgrid": False,
+    return {"automargin": True, "ticks": "outside", "ticklen": 6, "tickcolor": "rgba(0,0,0,0)", "tickvals": list(range(len(labels))), "ticktext": list(labels), "showgrid": False,
             "zeroline": False, "range": [len(labels) - 0.5, -0.5]}
 
 

@@ -1,13 +1,14 @@
 """Page: sections of figures as one HTML text that needs no network."""
 
 import html
+import importlib
 import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable
 
 from autophi.viewing import template
-from autophi.viewing.charts import Chart, Section, Table
+from autophi.viewing.charts import Chart, Section
 from autophi.viewing.figures import comparison, memory, messages, placements, plans, rank_times, steps, summary, timeline
 from autophi.viewing.sources import Sources, read
 
@@ -94,14 +95,14 @@ def _section_html(section: Section, charts: list[Chart]) -> str:
             parts.append(f'<div id="figure{len(charts)}" style="height:{part.layout["height"]}px"></div>')
             charts.append(part)
         else:
-            parts.append(part.html() if isinstance(part, Table) else f"<p>{html.escape(part)}</p>")
+            parts.append(part.html())
     return f'<section id="{section.anchor}"><h2>{html.escape(section.title)}</h2>{"".join(parts)}</section>\n'
 
 
 def _plotly_script() -> str:
     try:
-        from plotly.offline import get_plotlyjs
+        plotly = importlib.import_module("plotly.offline")
     except ImportError as error:
         raise ModuleNotFoundError("a page is drawn by plotly, which is not installed here. Install it: pip install "
                                   "'autophi[view]', or pip install plotly.") from error
-    return str(get_plotlyjs())
+    return str(plotly.get_plotlyjs())

@@ -3,6 +3,7 @@
 import difflib
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -65,32 +66,37 @@ def read(given: Iterable[object]) -> Sources:
     if not given:
         raise ValueError(f"nothing to view; pass {KINDS}.")
     sources = Sources()
-    for name, source in zip(_names(given), given, strict=True):
-        _add(sources, name, *_values(source, name))
+    stems = Counter(_stem(source) for source in given)
+    for source in given:
+        values, called = _values(source)
+        kind = _kind_of(values, called)
+        stem = _stem(source)
+        name = _unused((str(source) if stems[stem] > 1 else stem) if stem else kind, sources)
+        sources.rows.append((name, kind))
+        _add(sources, name, kind, values)
     _join_metrics(sources)
     return sources
 
 
-def _names(given: list[object]) -> list[str]:
-    """Name sources by their files, without what all of them share."""
-    paths = [os.fspath(each) if isinstance(each, str | os.PathLike) else "" for each in given]
-    stems = [os.path.splitext(os.path.basename(path))[0] for path in paths]
-    names: list[str] = []
-    for number, (path, stem) in enumerate(zip(paths, stems, strict=True)):
-        name = (path if stems.count(stem) > 1 else stem) or f"{type(given[number]).__name__.lower()} {number + 1}"
-        names.append(name if name not in names else f"{name} ({number + 1})")
-    return names
+def _stem(source: object) -> str:
+    """Return the name of a file without folder and suffix; of values, nothing."""
+    return os.path.splitext(os.path.basename(os.fspath(source)))[0] if isinstance(source, str | os.PathLike) else ""
 
 
-def _values(source: object, name: str) -> tuple[Any, str]:
+def _unused(name: str, sources: Sources) -> str:
+    taken = {each for each, _ in sources.rows}
+    return next(each for each in (name, *(f"{name} {number}" for number in range(2, len(taken) + 2))) if each not in taken)
+
+
+def _values(source: object) -> tuple[Any, str]:
     """Return the values of a source, and what messages call it."""
     if isinstance(source, Mapping):
-        return source, name
+        return source, "a dict"
     if not isinstance(source, str | os.PathLike):
         values = getattr(source, "values", None)
         if not isinstance(values, Mapping):
             raise ValueError(f"an object of type {type(source).__name__} cannot be viewed; pass {KINDS}, or the dict of one.")
-        return values, name
+        return values, f"a {type(source).__name__}"
     path = os.fspath(source)
     try:
         with open(path, encoding="utf-8") as file:
@@ -135,34 +141,40 @@ def _is_metrics(values: Any) -> bool:
     return bool(lines) and all(isinstance(line, Mapping) and {"step", "loss"} <= line.keys() for line in lines)
 
 
-def _add(sources: Sources, name: str, values: Any, called: str) -> None:
-    """Add a source of the kind that its keys say."""
+def _kind_of(values: Any, called: str) -> str:
+    """Return the kind that the keys say. ValueError, with the keys, for any other."""
     keys = values.keys() if isinstance(values, Mapping) else set()
     if _is_metrics(values):
-        kind = "metrics"
+        return "metrics"
+    if {"world_size", "ranks"} <= keys:
+        return "report"
+    if {"step_seconds", "ranks"} <= keys:
+        return "prediction"
+    if isinstance(values, Mapping) and isinstance(values.get("traceEvents"), list):
+        return "simulated trace" if values.get("otherData", {}).get("simulated") else "trace"
+    if isinstance(values, Mapping) and isinstance(values.get("plans"), list):
+        return "plans"
+    has = f"it has the keys {', '.join(list(map(str, keys))[:8])}" if keys else "it is no object of JSON with keys"
+    raise ValueError(f"{called} is none of the files that can be viewed: {has}. Pass {KINDS}.")
+
+
+def _add(sources: Sources, name: str, kind: str, values: Any) -> None:
+    if kind == "metrics":
         lines = values if isinstance(values, list) else [values]
         # Steps are repeated after a rollback and by a job that appends; the last one counts.
         sources.runs.append(Run(name, metrics=sorted({line["step"]: line for line in lines}.values(),
                                                      key=lambda line: line["step"])))
-    elif {"world_size", "ranks"} <= keys:
-        kind = "report"
+    elif kind == "report":
         run = Run(name, report=values)
         sources.runs.append(run)
         if values.get("predicted"):
             sources.predictions.append(Predicted(name, values["predicted"], of=run))
-    elif {"step_seconds", "ranks"} <= keys:
-        kind = "prediction"
+    elif kind == "prediction":
         sources.predictions.append(Predicted(name, values))
-    elif isinstance(values, Mapping) and isinstance(values.get("traceEvents"), list):
-        kind = "simulated trace" if values.get("otherData", {}).get("simulated") else "trace"
-        sources.traces.append(Trace(name, values["traceEvents"], values.get("otherData", {})))
-    elif isinstance(values, Mapping) and isinstance(values.get("plans"), list):
-        kind = "plans"
+    elif kind == "plans":
         sources.plans.append(Plans(name, [plan for plan in values["plans"] if isinstance(plan, Mapping)]))
     else:
-        has = f"it has the keys {', '.join(list(map(str, keys))[:8])}" if keys else "it is no object of JSON"
-        raise ValueError(f"{called} is none of the files that can be viewed: {has}. Pass {KINDS}.")
-    sources.rows.append((name, kind))
+        sources.traces.append(Trace(name, values["traceEvents"], values.get("otherData", {})))
 
 
 def _join_metrics(sources: Sources) -> None:

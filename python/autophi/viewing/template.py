@@ -11,6 +11,7 @@ h1 { font-size: 1.5rem; font-weight: 600; margin: 0 0 1rem; }
 h2 { font-size: 1.15rem; font-weight: 600; margin: 2.75rem 0 .5rem; padding-top: .9rem; border-top: 1px solid var(--line); }
 p { margin: .6rem 0; max-width: 46rem; }
 section p, #absent li { color: var(--quiet); }
+b { color: var(--text); font-weight: 600; }
 a { color: var(--link); text-decoration: none; }
 a:hover { text-decoration: underline; }
 nav ol { margin: 1rem 0 0; padding-left: 1.3rem; columns: 2; column-gap: 2rem; }
@@ -24,7 +25,7 @@ th { font-weight: 600; color: var(--quiet); }
 
 SCRIPT = """
 const figures = JSON.parse(document.getElementById("figures").textContent);
-const config = {displaylogo: false, responsive: true, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"]};
+const config = {displaylogo: false, responsive: true, modeBarButtons: [["toImage", "resetScale2d"]]};
 function themed(layout) {
   const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const axes = {color: colour("--quiet"), gridcolor: colour("--line"), linecolor: colour("--line"), zerolinecolor: colour("--line")};

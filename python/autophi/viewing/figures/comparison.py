@@ -3,7 +3,7 @@
 import statistics
 from collections.abc import Callable
 
-from autophi.viewing.charts import COLOURS, GREY, Part, Section, Table, stacked_bars
+from autophi.viewing.charts import COLOURS, GREY, Note, Part, Section, Table, stacked_bars
 from autophi.viewing.sources import Predicted, Run, Sources, Values
 from autophi.viewing.units import bytes_text, percent_text, scale_of_seconds, seconds_text
 
@@ -19,8 +19,8 @@ def section(sources: Sources) -> Section:
     for run, predicted in pairs:
         rows += _rows(run, predicted)
     return Section("comparison", "Predicted beside measured", [
-        "A run is compared with the prediction in its report, or with predictions of as many ranks. The measured time is "
-        "the median of the steps after the first.", _chart(pairs),
+        Note("", "A run is compared with the prediction in its report, and with predictions of as many ranks. The measured "
+             "time is the median of the steps after the first."), _chart(pairs),
         Table(["run", "prediction", "", "predicted", "measured", "predicted / measured"], rows, texts=3)], "")
 
 
@@ -79,5 +79,5 @@ def _of_ranks(values: Values, key: str) -> float | None:
     if not entries:
         return None
     if key == "peak_tensor_bytes":
-        return max(entry[key] for entry in entries)
-    return sum(entry[key] * entry.get("count", 1) for entry in entries)
+        return float(max(entry[key] for entry in entries))
+    return float(sum(entry[key] * entry.get("count", 1) for entry in entries))

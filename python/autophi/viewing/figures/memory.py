@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from autophi.viewing.charts import GREY, Chart, Part, Section, stacked_bars
+from autophi.viewing.charts import GREY, Chart, Note, Part, Section, stacked_bars
 from autophi.viewing.ranks import RankRow, rank_rows
 from autophi.viewing.sources import Sources, Values
 from autophi.viewing.units import bytes_text, scale_of_bytes
@@ -17,7 +17,7 @@ def section(sources: Sources) -> Section:
     parts: list[Part] = []
     for name, entries, limit in _holders(sources):
         rows, note = rank_rows(entries, ("peak_tensor_bytes", "held_at_peak"))
-        parts.append(f"{name}. {note}" + (f" A device has {bytes_text(limit)} for tensors: the line." if limit else ""))
+        parts.append(Note(name, note + (f" The line: {bytes_text(limit)} that a device has for tensors." if limit else "")))
         parts.append(_chart(rows, limit))
     return Section("memory", "Memory at the peak, by what holds it", parts,
                    "a prediction, or a report of a dry run or with --device_limit or --machine")

@@ -1,6 +1,6 @@
 """Bytes of messages by rank or class: by collective where a report has them, else sent and received."""
 
-from autophi.viewing.charts import Part, Section, stacked_bars
+from autophi.viewing.charts import Note, Part, Section, stacked_bars
 from autophi.viewing.ranks import rank_rows
 from autophi.viewing.sources import Sources, Values
 from autophi.viewing.units import scale_of_bytes
@@ -31,7 +31,7 @@ def _collectives(name: str, entries: list[Values]) -> list[Part]:
     kinds = sorted({kind for entry in entries for kind in entry.get("collectives") or {}})
     sizes = {kind: [row.values.get("collectives", {}).get(kind, {}).get("bytes", 0) for row in rows] for kind in kinds}
     divisor, unit = scale_of_bytes([sum(column) for column in zip(*sizes.values(), strict=True)])
-    return [f"{name}. {note} All steps of the job.",
+    return [Note(name, f"{note} In all steps of the job."),
             stacked_bars([row.label for row in rows],
                          {kind: [size / divisor for size in sizes[kind]] for kind in kinds},
                          f"bytes sent, {unit}", unit)]
@@ -45,4 +45,4 @@ def _sent_and_received(name: str, entries: list[Values]) -> list[Part]:
     chart = stacked_bars([row.label for row in rows],
                          {kind: [size / divisor for size in each] for kind, each in sizes.items()}, f"bytes, {unit}", unit)
     chart.layout["barmode"] = "group"
-    return [f"{name}. {note} All steps of the job.", chart]
+    return [Note(name, f"{note} In all steps of the job."), chart]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from autophi.viewing.charts import Part, Section, Table
+from autophi.viewing.charts import Note, Part, Section, Table
 from autophi.viewing.ranks import ranks_text
 from autophi.viewing.sources import Sources, Values
 from autophi.viewing.units import count_text
@@ -15,8 +15,8 @@ def section(sources: Sources) -> Section:
     parts: list[Part] = []
     for run in sources.runs:
         if placed := run.report.get("placements"):
-            parts += [f"{run.name}: {mesh_text(run.report.get('mesh', ''))}. R: replicated along the mesh dim; S0, S1: "
-                      "split by tensor dim 0, 1. Equal layers share a row.", _table(placed)]
+            parts += [Note(run.name, f"{mesh_text(run.report.get('mesh', ''))}. R: replicated along the mesh dim; S0, S1: split "
+                           "by tensor dim 0, 1. Equal layers share a row."), _table(placed)]
     return Section("placements", "The mesh and each parameter's placements", parts, "a report of a run")
 
 

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from autophi.viewing.charts import Part, Section, Table, stacked_bars
+from autophi.viewing.charts import Note, Part, Section, Table, stacked_bars
 from autophi.viewing.figures.rank_times import PARTS
 from autophi.viewing.sources import Sources, Values
-from autophi.viewing.units import bytes_text, percent_text, scale_of_seconds, seconds_text
+from autophi.viewing.units import bytes_text, count_text, percent_text, scale_of_seconds, seconds_text
 
 MOST_PLANS = 50
 _LONGEST = 60  # letters of a cell
@@ -21,13 +21,13 @@ def section(sources: Sources) -> Section:
 
 def _parts(name: str, plans: Sequence[Values], number: int) -> list[Part]:
     if not plans:
-        return [f"{name}: no plans."]
+        return [Note(name, "has no plans.")]
     layouts = [_flat(plan.get("layout") or {}) for plan in plans]
     keys = list(dict.fromkeys(key for layout in layouts for key in layout))
     texts = {key: [_text(layout.get(key)) for layout in layouts] for key in keys}
     shared = [key for key in keys if len(set(texts[key])) == 1]
     differing = [key for key in keys if key not in shared]
-    words = f"{name}: {number} plans" + (f", the first {MOST_PLANS} are shown" if number > MOST_PLANS else "") + "."
+    words = count_text(number, "plan") + (f", the first {MOST_PLANS} are shown" if number > MOST_PLANS else "") + "."
     if shared and len(plans) > 1:
         words += f" All have {', '.join(f'{key}: {texts[key][0]}' for key in shared)}."
     columns = differing if len(plans) > 1 else keys
@@ -35,7 +35,7 @@ def _parts(name: str, plans: Sequence[Values], number: int) -> list[Part]:
     shown = [column for column in figures[0] if any(each[column] for each in figures)]
     rows = [[str(index + 1), *(texts[key][index] for key in columns), *(figures[index][column] for column in shown)]
             for index in range(len(plans))]
-    parts: list[Part] = [words, Table(["plan", *columns, *shown], rows, texts=1 + len(columns))]
+    parts: list[Part] = [Note(name, words), Table(["plan", *columns, *shown], rows, texts=1 + len(columns))]
     return parts + _chart(plans)
 
 
@@ -62,13 +62,13 @@ def _chart(plans: Sequence[Values]) -> list[Part]:
         return []
     divisor, unit = scale_of_seconds([values["step_seconds"] for _, values in known])
     means = {name: [_mean(values["ranks"], key) / divisor for _, values in known] for key, (name, _) in PARTS.items()}
-    return ["Where the time of a step goes, mean over ranks:",
+    return [Note("", "Where the time of a step goes, mean over ranks:"),
             stacked_bars([label for label, _ in known], means, f"time of a step, {unit}", unit, dict(PARTS.values()))]
 
 
 def _mean(entries: Sequence[Values], key: str) -> float:
     counts = [entry.get("count", 1) for entry in entries]
-    return sum(entry[key] * count for entry, count in zip(entries, counts, strict=True)) / sum(counts)
+    return float(sum(entry[key] * count for entry, count in zip(entries, counts, strict=True)) / sum(counts))
 
 
 def _flat(layout: Values, prefix: str = "") -> dict[str, object]:
@@ -88,6 +88,8 @@ def _text(value: object) -> str:
         return ""
     if isinstance(value, Mapping) and {"shape", "dims"} <= value.keys():
         return " x ".join(f"{dim} {size}" for dim, size in zip(value["dims"], value["shape"], strict=False))
+    if isinstance(value, list) and len(value) > 2 and len(set(map(str, value))) == 1:
+        return f"{len(value)} x {_text(value[0])}"
     if isinstance(value, Mapping):
         text = ", ".join(f"{key}: {_text(each)}" for key, each in value.items())
     else:

@@ -1,6 +1,6 @@
 """Where the time of a predicted step goes, by rank or class."""
 
-from autophi.viewing.charts import COLOURS, GREY, Part, Section, stacked_bars
+from autophi.viewing.charts import COLOURS, GREY, Note, Part, Section, stacked_bars
 from autophi.viewing.ranks import rank_rows
 from autophi.viewing.sources import Sources
 from autophi.viewing.units import scale_of_seconds
@@ -18,7 +18,7 @@ def section(sources: Sources) -> Section:
         rows, note = rank_rows(entries, tuple(PARTS))
         divisor, unit = scale_of_seconds([predicted.values["step_seconds"]])
         values = {name: [row.values[key] / divisor for row in rows] for key, (name, _) in PARTS.items()}
-        parts.append(f"{predicted.name}. {note}")
+        parts.append(Note(predicted.name, note))
         parts.append(stacked_bars([row.label for row in rows], values, f"time of a step, {unit}", unit,
                                   dict(PARTS.values())))
     return Section("rank_times", "Predicted time by rank", parts, "a prediction (autophi simulate --json)")

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from autophi.viewing.charts import COLOURS, GREY, Chart, Part, Section, axis
+from autophi.viewing.charts import COLOURS, GREY, Chart, Note, Part, Section, axis
 from autophi.viewing.sources import Sources, Trace, Values
 from autophi.viewing.units import count_text, scale_of_seconds, seconds_text
 
@@ -31,29 +31,28 @@ class _Span:
 def section(sources: Sources) -> Section:
     parts: list[Part] = []
     for trace in sources.traces:
-        parts += _parts(trace, titled=len(sources.traces) > 1)
+        parts += _parts(trace)
     return Section("timeline", "A step's timeline by rank", parts, "a trace (--trace of autophi run or simulate)")
 
 
-def _parts(trace: Trace, titled: bool) -> list[Part]:
+def _parts(trace: Trace) -> list[Part]:
     step, steps = _step_to_show(trace.events)
     if step is None:
-        return [f"{trace.name}: this trace has no steps."]
+        return [Note(trace.name, "has no steps.")]
     ranks, lanes = _lanes(trace.events, step)
     rows = [(rank, lane, spans) for rank in ranks[:MOST_RANKS] for lane, spans in lanes[rank].items() if spans]
     if not rows:
-        return [f"{trace.name}: step {step} has no operators and no messages."]
+        return [Note(trace.name, f"has no operators and no messages in step {step}.")]
     begin = min(span.start for _, _, spans in rows for span in spans)
     end = max(span.end for _, _, spans in rows for span in spans)
     resolution = (end - begin) * len(rows) / MOST_SPANS
     joined = [(rank, lane, _joined(spans, resolution)) for rank, lane, spans in rows]
-    words = f"{trace.name}: step {step} of {steps[0]}-{steps[-1]}" if len(steps) > 1 else f"{trace.name}: step {step}"
-    words += f", {seconds_text(end - begin)}"
+    words = f"step {step}" + (f" of {steps[0]}-{steps[-1]}" if len(steps) > 1 else "") + f", {seconds_text(end - begin)}"
     words += ", simulated. " if trace.other.get("simulated") else ". "
     if len(ranks) > MOST_RANKS:
         words += f"The first {MOST_RANKS} of {count_text(len(ranks), 'rank')}. "
     words += "Hover for names, drag to zoom; the trace has every event (ui.perfetto.dev)."
-    return [words, _chart(joined, _names(trace.events), begin, end)]
+    return [Note(trace.name, words), _chart(joined, _names(trace.events), begin, end)]
 
 
 def _step_to_show(events: Sequence[Values]) -> tuple[int | None, list[int]]:
