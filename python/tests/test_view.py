@@ -97,7 +97,7 @@ def test_chromium_draws_four_ranks(files_of_4_ranks, tmp_path, theme):
     seen = chromium.texts(chromium.opened(tmp_path / "page.html", *filter(None, [theme])))
     for title in titles(page):
         assert title in seen
-    for words in ("rank 0 rank 1 rank 2 rank 3", "forward", "backward", "optimizer", "operators", "messages", "weights",
+    for words in ("rank 0 rank 1 rank 2 rank 3", "forward", "backward", "optimizer", "operators", "messages and waits", "weights",
                   "gradients", "optimizer states", "activations", "learning rate", "tok/s", "time of a step", "bytes sent"):
         assert words in seen, words
 

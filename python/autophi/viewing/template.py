@@ -6,7 +6,7 @@ STYLE = """
   :root { --text: #e4e4e4; --quiet: #a2a2a2; --line: #3a3a3a; --page: #161616; --link: #84b6e8; }
 }
 body { margin: 0; background: var(--page); color: var(--text); font: 15px/1.5 system-ui, "Segoe UI", Helvetica, Arial, sans-serif; }
-main { max-width: 60rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
+main { max-width: 62rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
 h1 { font-size: 1.5rem; font-weight: 600; margin: 0 0 1rem; }
 h2 { font-size: 1.15rem; font-weight: 600; margin: 2.75rem 0 .5rem; padding-top: .9rem; border-top: 1px solid var(--line); }
 p { margin: .6rem 0; max-width: 46rem; }
@@ -17,7 +17,7 @@ a:hover { text-decoration: underline; }
 nav ol { margin: 1rem 0 0; padding-left: 1.3rem; columns: 2; column-gap: 2rem; }
 .wide { overflow-x: auto; margin: .75rem 0; }
 table { border-collapse: collapse; font-size: .86rem; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; padding: .28rem 1.1rem .28rem 0; border-bottom: 1px solid var(--line); white-space: nowrap; }
+th, td { text-align: left; padding: .28rem 1rem .28rem 0; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { font-weight: 600; color: var(--quiet); }
 .number { text-align: right; }
 @media (max-width: 40rem) { nav ol { columns: 1; } main { padding: 1.5rem .9rem 3rem; } }

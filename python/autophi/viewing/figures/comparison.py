@@ -19,7 +19,7 @@ def section(sources: Sources) -> Section:
     for run, predicted in pairs:
         rows += _rows(run, predicted)
     return Section("comparison", "Predicted beside measured", [
-        Note("", "A run is compared with the prediction in its report, and with predictions of as many ranks. The measured "
+        Note("", "A run is compared with the prediction in its report, else with predictions of as many ranks. The measured "
              "time is the median of the steps after the first."), _chart(pairs),
         Table(["run", "prediction", "", "predicted", "measured", "predicted / measured"], rows, texts=3)], "")
 
@@ -42,7 +42,7 @@ def _pairs(sources: Sources) -> list[tuple[Run, Predicted]]:
         own = [each for each in sources.predictions if each.of is run]
         apart = [each for each in sources.predictions
                  if each.of is None and number_of_ranks(each.values) == run.report.get("world_size")]
-        pairs += [(run, each) for each in own + apart]
+        pairs += [(run, each) for each in own or apart]
     return pairs
 
 

@@ -4,20 +4,23 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from autophi.viewing.charts import GREY, Chart, Note, Part, Section, stacked_bars
+from autophi.viewing.charts import COLOURS, GREY, Chart, Note, Part, Section, stacked_bars
 from autophi.viewing.ranks import RankRow, rank_rows
 from autophi.viewing.sources import Sources, Values
 from autophi.viewing.units import bytes_text, scale_of_bytes
 
 MOST_HOLDERS = 9
 OTHER = "other"
+LEAST_FILLED = 0.2  # of a device, at which its limit is drawn
+_COLOURS = {"weights": COLOURS[0], "gradients": COLOURS[2], "optimizer states": COLOURS[5], "activations": COLOURS[1],
+            "messages": COLOURS[6], "workspace": COLOURS[8], "data": COLOURS[9], "arena": COLOURS[4], OTHER: GREY}
 
 
 def section(sources: Sources) -> Section:
     parts: list[Part] = []
     for name, entries, limit in _holders(sources):
         rows, note = rank_rows(entries, ("peak_tensor_bytes", "held_at_peak"))
-        parts.append(Note(name, note + (f" The line: {bytes_text(limit)} that a device has for tensors." if limit else "")))
+        parts.append(Note(name, note + (f" A device has {bytes_text(limit)} for tensors." if limit else "")))
         parts.append(_chart(rows, limit))
     return Section("memory", "Memory at the peak, by what holds it", parts,
                    "a prediction, or a report of a dry run or with --device_limit or --machine")
@@ -51,12 +54,15 @@ def _chart(rows: Sequence[RankRow], limit: float | None) -> Chart:
     parts = {kind: [own[kind] for own in held] for kind in kinds}
     if len(total) > MOST_HOLDERS:
         parts[OTHER] = [own.total() - sum(own[kind] for kind in kinds) for own in held]
-    divisor, unit = scale_of_bytes([own.total() for own in held] + [limit or 0])
+    most = max(own.total() for own in held)
+    if limit and most < LEAST_FILLED * limit:
+        limit = None
+    divisor, unit = scale_of_bytes([most])
     chart = stacked_bars([row.label for row in rows],
                          {kind: [size / divisor for size in sizes] for kind, sizes in parts.items()},
-                         f"bytes of tensors at the peak, {unit}", unit, {OTHER: GREY})
+                         f"bytes of tensors at the peak, {unit}", unit, _COLOURS)
     if limit:
         chart.layout["shapes"] = [{"type": "line", "xref": "x", "yref": "paper", "x0": limit / divisor, "x1": limit / divisor,
                                    "y0": 0, "y1": 1, "line": {"width": 1.5, "dash": "dot", "color": "#d2604f"}}]
-        chart.layout["xaxis"]["range"] = [0, 1.04 * max([limit / divisor] + [own.total() / divisor for own in held])]
+        chart.layout["xaxis"]["range"] = [0, 1.04 * max(limit, most) / divisor]
     return chart

@@ -1,16 +1,18 @@
 """Bytes of messages by rank or class: by collective where a report has them, else sent and received."""
 
-from autophi.viewing.charts import Note, Part, Section, stacked_bars
+from autophi.viewing.charts import COLOURS, Note, Part, Section, stacked_bars
 from autophi.viewing.ranks import rank_rows
 from autophi.viewing.sources import Sources, Values
 from autophi.viewing.units import scale_of_bytes
+
+COLOURS_OF = dict(zip(("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "send_recv", "broadcast"), COLOURS))
 
 
 def by_collective(sources: Sources) -> Section:
     parts: list[Part] = []
     for run in sources.runs:
         entries = run.report.get("ranks") or []
-        if any(entry.get("collectives") for entry in entries):
+        if any(sent["bytes"] for entry in entries for sent in entry.get("collectives", {}).values()):
             parts += _collectives(run.name, entries)
     return Section("collectives", "Bytes sent to other ranks, by collective", parts, "a report of a run")
 
@@ -28,13 +30,13 @@ def by_rank(sources: Sources) -> Section:
 
 def _collectives(name: str, entries: list[Values]) -> list[Part]:
     rows, note = rank_rows(entries, ("bytes_sent", "collectives"))
-    kinds = sorted({kind for entry in entries for kind in entry.get("collectives") or {}})
+    kinds = sorted({kind for entry in entries for kind, sent in entry.get("collectives", {}).items() if sent["bytes"]})
     sizes = {kind: [row.values.get("collectives", {}).get(kind, {}).get("bytes", 0) for row in rows] for kind in kinds}
     divisor, unit = scale_of_bytes([sum(column) for column in zip(*sizes.values(), strict=True)])
     return [Note(name, f"{note} In all steps of the job."),
             stacked_bars([row.label for row in rows],
                          {kind: [size / divisor for size in sizes[kind]] for kind in kinds},
-                         f"bytes sent, {unit}", unit)]
+                         f"bytes sent, {unit}", unit, COLOURS_OF)]
 
 
 def _sent_and_received(name: str, entries: list[Values]) -> list[Part]:

@@ -48,8 +48,8 @@ def _figures(plan: Values) -> dict[str, str]:
     rate = predicted.get("tokens_per_s")
     return {"time of a step": seconds_text(predicted.get("step_seconds")),
             "tok/s": f"{rate:,.0f}" if rate else "",
-            "flops utilisation": percent_text(predicted.get("mfu")),
-            "highest peak": bytes_text(peak),
+            "MFU": percent_text(predicted.get("mfu")),
+            "peak memory": bytes_text(peak),
             "of a device": percent_text(peak / limit, 0) if peak and limit else ""}
 
 

@@ -6,7 +6,7 @@ from autophi.viewing.figures.steps import rate_unit
 from autophi.viewing.sources import Run, Sources, Values
 from autophi.viewing.units import bytes_text, percent_text, rate_text, seconds_text
 
-COLUMNS = ("name", "kind", "job", "mesh", "ranks", "steps", "time of a step", "throughput", "flops utilisation", "highest peak")
+COLUMNS = ("name", "kind", "job", "mesh", "ranks", "steps", "time of a step", "throughput", "MFU", "peak memory")
 
 
 def section(sources: Sources) -> Section:
