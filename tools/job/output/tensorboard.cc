@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -53,6 +54,11 @@ std::string all_errors(ChildProcess& child) {
     pollfd waits{child.errors(), POLLIN, 0};
     poll(&waits, 1, kPauseMs);
   }
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  return text;
 }
 
 }  // namespace
@@ -99,11 +105,18 @@ std::string TensorBoardWriter::finish() {
 void check_tensorboard(const std::string& folder) {
   std::vector<std::string> words = command(folder);
   words.emplace_back("--check");
-  ChildProcess child(words, {.keeps_errors = true});
-  const std::string said = all_errors(child);
-  if (child.status() == 0) return;
-  throw errors::Unavailable("--tensorboard={}: '{} -m autophi.tensorboard' fails: {}", folder,
-                            FLAGS_python, said);
+  std::string said;
+  try {
+    ChildProcess child(words, {.keeps_errors = true});
+    said = all_errors(child);
+    if (child.status() == 0) return;
+  } catch (const Error& error) {
+    said = error.what();
+  }
+  throw errors::Unavailable(
+      "--tensorboard={}: no event files can be written. {}\n--python=PATH names a Python with the "
+      "packages autophi and tensorboard (pip install 'autophi[tensorboard]').",
+      folder, trimmed(said));
 }
 
 }  // namespace phi::job

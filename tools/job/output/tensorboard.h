@@ -37,7 +37,7 @@ class TensorBoardWriter {
 };
 
 /// Finds out whether event files can be written to the folder, which is made if it is missing.
-/// Errors: Unavailable, with what Python reports.
+/// Errors: Unavailable, with what Python reports and the command that installs the packages.
 void check_tensorboard(const std::string& folder);
 
 }  // namespace phi::job
