@@ -35,7 +35,7 @@ from autophi.viewing.__main__ import main
 sys.exit(main(sys.argv[1:]))
 )";
 
-int run(int argc, char** argv) {
+int draw_page(int argc, char** argv) {
   static const std::vector<std::string> flags = {"out", "python"};
   std::vector<std::string> files = cli::parse_flags(argc, argv, flags);
   if (files.empty()) {
@@ -58,5 +58,5 @@ int view_command(int argc, char** argv) {
     std::fputs(phi::kHelp, stdout);
     return 0;
   }
-  return phi::cli::status_of("view", [&] { return phi::run(argc, argv); });
+  return phi::cli::status_of("view", [&] { return phi::draw_page(argc, argv); });
 }

@@ -46,7 +46,7 @@ class Command(unittest.TestCase):
     def test_wrong_command_lines(self):
         for words, said in ((["--out=p.html"], "autophi view expects reports, metrics, traces, predictions or plans, got no file"),
                             (["r.json"], "--out is missing; pass --out=page.html."),
-                            (["r.json", "--oot=p.html"], "did you mean --out?")):
+                            (["r.json", "--oot=p.html"], "unknown flag --oot, did you mean 'out'?")):
             with self.subTest(words=words):
                 self.assertIn(said, self.run_view(*words, status=2))
 
