@@ -11,6 +11,7 @@ import pytest
 
 import autophi as ap
 from autophi import jobs, plan
+from autophi.viewing.charts import Table
 
 pytest.importorskip("plotly", reason="plotly is not installed here")
 COMMAND = os.environ.get("AUTOPHI_COMMAND")
@@ -180,8 +181,18 @@ def test_plans_without_parts():
     page = ap.view({"plans": [{"layout": {"mesh": "dp=2"}}, {"predicted": {"step_seconds": 2.0}}, {}]})
     (plans,) = [section for section in page.sections if section.anchor == "plans"]
     table = plans.parts[1]
-    assert list(table.columns) == ["plan", "mesh", "time of a step"]
-    assert [list(row) for row in table.rows] == [["1", "dp=2", ""], ["2", "", "2.00 s"], ["3", "", ""]]
+    assert list(table.columns) == ["", "mesh", "time of a step"]
+    assert [list(row) for row in table.rows] == [["plan 1", "dp=2", ""], ["plan 2", "", "2.00 s"], ["plan 3", "", ""]]
+
+
+def test_rules_of_thumb_and_reasons_are_beside_plans():
+    rule = {"rule": "data parallel alone", "plan": {"layout": {"dp": 8}, "predicted": {"step_seconds": 3.0}}}
+    page = ap.view({"plans": [{"layout": {"dp": 4}}], "rules_of_thumb": [rule, {"rule": "none"}],
+                    "refused": [{"reason": "tp does not divide heads", "layouts": 1234}]})
+    (plans,) = [section for section in page.sections if section.anchor == "plans"]
+    tables = [part for part in plans.parts if isinstance(part, Table)]
+    assert [list(row) for row in tables[0].rows] == [["plan 1", "4", ""], ["data parallel alone", "8", "3.00 s"]]
+    assert [list(row) for row in tables[1].rows] == [["tp does not divide heads", "1,234"]]
 
 
 def test_a_notebook_displays_the_page():

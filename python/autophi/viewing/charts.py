@@ -100,7 +100,7 @@ def stacked_bars(labels: Sequence[str], parts: Mapping[str, Sequence[float]], x_
                      "marker": {"color": (colours or {}).get(name) or COLOURS[number % len(COLOURS)]},
                      "customdata": list(labels), "hovertemplate": f"%{{customdata}}: %{{x:.4~g}} {unit}"})
     return Chart(data, {"barmode": "stack", "bargap": 0.25, "xaxis": axis(x_title, rangemode="tozero"),
-                        "yaxis": row_axis(labels), "height": row_height(len(labels)), "showlegend": len(data) > 1,
+                        "yaxis": row_axis(labels), "height": row_height(len(labels)), "showlegend": True,
                         "hovermode": "closest"})
 
 

@@ -15,7 +15,7 @@ from autophi.viewing.sources import Sources, read
 # In the order of the page.
 SECTIONS: tuple[Callable[[Sources], Section], ...] = (
     summary.section, steps.loss, steps.throughput, steps.learning_rate, comparison.section, timeline.section,
-    rank_times.section, memory.section, messages.by_collective, messages.by_rank, placements.section, plans.section)
+    rank_times.section, memory.section, messages.by_collective, messages.by_link, messages.by_rank, placements.section, plans.section)
 
 
 class Page:

@@ -36,6 +36,11 @@ class Predicted:
     of: Run | None = None  # the run whose report contains it
 
 
+def name_of(predicted: Predicted) -> str:
+    """Return what figures call a prediction."""
+    return f"{predicted.name}, predicted" if predicted.of else predicted.name
+
+
 @dataclass
 class Trace:
     name: str
@@ -47,6 +52,7 @@ class Trace:
 class Plans:
     name: str
     plans: list[Values]
+    values: Values  # all of the file
 
 
 @dataclass
@@ -172,7 +178,7 @@ def _add(sources: Sources, name: str, kind: str, values: Any) -> None:
     elif kind == "prediction":
         sources.predictions.append(Predicted(name, values))
     elif kind == "plans":
-        sources.plans.append(Plans(name, [plan for plan in values["plans"] if isinstance(plan, Mapping)]))
+        sources.plans.append(Plans(name, [plan for plan in values["plans"] if isinstance(plan, Mapping)], values))
     else:
         sources.traces.append(Trace(name, values["traceEvents"], values.get("otherData", {})))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from autophi.viewing.charts import COLOURS, GREY, Chart, Note, Part, Section, stacked_bars
 from autophi.viewing.ranks import RankRow, rank_rows
-from autophi.viewing.sources import Sources, Values
+from autophi.viewing.sources import Sources, Values, name_of
 from autophi.viewing.units import bytes_text, scale_of_bytes
 
 MOST_HOLDERS = 9
@@ -31,8 +31,7 @@ def _holders(sources: Sources) -> list[tuple[str, list[Values], float | None]]:
     for run in sources.runs:
         found.append((run.name, [e for e in run.report.get("ranks") or [] if e.get("held_at_peak")], None))
     for predicted in sources.predictions:
-        name = f"{predicted.name}, predicted" if predicted.of else predicted.name
-        found.append((name, [e for e in predicted.values.get("ranks") or [] if e.get("held_at_peak")],
+        found.append((name_of(predicted), [e for e in predicted.values.get("ranks") or [] if e.get("held_at_peak")],
                       predicted.values.get("device_bytes")))
     return [each for each in found if each[1]]
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from autophi.viewing.charts import Note, Part, Section, Table, stacked_bars
 from autophi.viewing.figures.rank_times import PARTS
-from autophi.viewing.sources import Sources, Values
+from autophi.viewing.sources import Plans, Sources, Values
 from autophi.viewing.units import bytes_text, count_text, percent_text, scale_of_seconds, seconds_text
 
 MOST_PLANS = 50
@@ -15,28 +15,44 @@ _LONGEST = 60  # letters of a cell
 def section(sources: Sources) -> Section:
     parts: list[Part] = []
     for each in sources.plans:
-        parts += _parts(each.name, each.plans[:MOST_PLANS], len(each.plans))
+        parts += _parts(each)
     return Section("plans", "Plans side by side", parts, "plans (autophi plan --json)")
 
 
-def _parts(name: str, plans: Sequence[Values], number: int) -> list[Part]:
-    if not plans:
-        return [Note(name, "has no plans.")]
+def _parts(file: Plans) -> list[Part]:
+    named = [(f"plan {number}", plan) for number, plan in enumerate(file.plans[:MOST_PLANS], 1)]
+    named += [(str(rule.get("rule")), rule["plan"]) for rule in _maps(file.values.get("rules_of_thumb")) if rule.get("plan")]
+    if not named:
+        return [Note(file.name, "has no plans.")]
+    plans = [plan for _, plan in named]
     layouts = [_flat(plan.get("layout") or {}) for plan in plans]
     keys = list(dict.fromkeys(key for layout in layouts for key in layout))
     texts = {key: [_text(layout.get(key)) for layout in layouts] for key in keys}
     shared = [key for key in keys if len(set(texts[key])) == 1]
     differing = [key for key in keys if key not in shared]
+    number = len(file.plans)
     words = count_text(number, "plan") + (f", the first {MOST_PLANS} are shown" if number > MOST_PLANS else "") + "."
     if shared and len(plans) > 1:
         words += f" All have {', '.join(f'{key}: {texts[key][0]}' for key in shared)}."
     columns = differing if len(plans) > 1 else keys
     figures = [_figures(plan) for plan in plans]
     shown = [column for column in figures[0] if any(each[column] for each in figures)]
-    rows = [[str(index + 1), *(texts[key][index] for key in columns), *(figures[index][column] for column in shown)]
+    rows = [[named[index][0], *(texts[key][index] for key in columns), *(figures[index][column] for column in shown)]
             for index in range(len(plans))]
-    parts: list[Part] = [Note(name, words), Table(["plan", *columns, *shown], rows, texts=1 + len(columns))]
-    return parts + _chart(plans)
+    parts: list[Part] = [Note(file.name, words), Table(["", *columns, *shown], rows, texts=1 + len(columns))]
+    return parts + _chart(named) + _refused(_maps(file.values.get("refused")))
+
+
+def _maps(value: object) -> list[Values]:
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+
+
+def _refused(reasons: Sequence[Values]) -> list[Part]:
+    """Return why other layouts are no plans."""
+    if not reasons:
+        return []
+    rows = [[str(each.get("reason", "")), f"{each.get('layouts', 0):,}"] for each in reasons]
+    return [Note("", "Layouts that are refused:"), Table(["reason", "layouts"], rows)]
 
 
 def _figures(plan: Values) -> dict[str, str]:
@@ -53,10 +69,9 @@ def _figures(plan: Values) -> dict[str, str]:
             "of a device": percent_text(peak / limit, 0) if peak and limit else ""}
 
 
-def _chart(plans: Sequence[Values]) -> list[Part]:
+def _chart(named: Sequence[tuple[str, Values]]) -> list[Part]:
     """Return where the time goes, as the mean over ranks: the three parts add up to a step."""
-    numbered = [(f"plan {number}", plan.get("predicted") or {}) for number, plan in enumerate(plans, 1)]
-    known = [(label, values) for label, values in numbered
+    known = [(label, values) for label, values in ((name, plan.get("predicted") or {}) for name, plan in named)
              if values.get("step_seconds") and values.get("ranks") and PARTS.keys() <= values["ranks"][0].keys()]
     if not known:
         return []
