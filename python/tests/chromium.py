@@ -14,7 +14,7 @@ needs_chromium = pytest.mark.skipif(not PROGRAM, reason="there is no chromium he
 def opened(page, *flags):
     """Return the document after its scripts have run. A message of the console is a failure."""
     with tempfile.TemporaryDirectory() as profile:
-        command = [PROGRAM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+        command = [PROGRAM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                    f"--user-data-dir={profile}", "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr",
                    "--virtual-time-budget=20000", "--window-size=1100,900", *flags, "--dump-dom", f"file://{page}"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)

@@ -50,7 +50,8 @@ def test_a_job(tmp_path):
     written = scalars(tmp_path / "runs")
     assert written["loss"] == pytest.approx(dict(enumerate(report["losses"], 1)), rel=1e-6)
     assert written["learning_rate"] == pytest.approx({line["step"]: line["lr"] for line in lines}, rel=1e-6)
-    assert written["peak_tensor_bytes"] == pytest.approx({line["step"]: line["peak_tensor_bytes"] for line in lines}, rel=1e-6)
+    peaks = {line["step"]: line["peak_tensor_bytes"] for line in lines}
+    assert written["peak_tensor_bytes"] == pytest.approx(peaks, rel=1e-6)
 
 
 def test_metrics_from_standard_input(tmp_path):
@@ -66,10 +67,11 @@ def test_metrics_from_standard_input(tmp_path):
 @pytest.mark.skipif(not COMMAND, reason="AUTOPHI_COMMAND does not say where the command autophi is")
 def test_the_command_on_two_processes(tmp_path):
     (tmp_path / "job.yaml").write_text(json.dumps(JOB))
-    mpirun = [os.environ.get("AUTOPHI_MPIRUN") or "mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
-    subprocess.run([*mpirun, "-n", "2", COMMAND, "run", str(tmp_path / "job.yaml"), "--mesh=dp=2", "--quiet",
-                    f"--tensorboard={tmp_path / 'runs'}", f"--python={sys.executable}", f"--report={tmp_path / 'r.json'}"],
-                   check=True, timeout=120, stdin=subprocess.DEVNULL)
+    mpirun = os.environ.get("AUTOPHI_MPIRUN") or "mpirun"
+    command = [mpirun, "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", "2",
+               COMMAND, "run", str(tmp_path / "job.yaml"), "--mesh=dp=2", "--quiet",
+               f"--python={sys.executable}", f"--tensorboard={tmp_path / 'runs'}", f"--report={tmp_path / 'r.json'}"]
+    subprocess.run(command, check=True, timeout=120, stdin=subprocess.DEVNULL)
     report = json.loads((tmp_path / "r.json").read_text())
     assert scalars(tmp_path / "runs")["loss"] == pytest.approx(dict(enumerate(report["losses"], 1)), rel=1e-6)
     assert len(os.listdir(tmp_path / "runs")) == 1  # of rank 0

@@ -96,8 +96,9 @@ def stacked_bars(labels: Sequence[str], parts: Mapping[str, Sequence[float]], x_
     """Return horizontal bars, the first label at the top. `parts`: name and a length for each label."""
     data = []
     for number, (name, values) in enumerate(parts.items()):
-        data.append({"type": "bar", "orientation": "h", "name": name, "y": list(range(len(labels))), "x": rounded(values),
-                     "marker": {"color": (colours or {}).get(name) or COLOURS[number % len(COLOURS)]},
+        colour = (colours or {}).get(name) or COLOURS[number % len(COLOURS)]
+        data.append({"type": "bar", "orientation": "h", "name": name, "y": list(range(len(labels))),
+                     "x": rounded(values), "marker": {"color": colour},
                      "customdata": list(labels), "hovertemplate": f"%{{customdata}}: %{{x:.4~g}} {unit}"})
     return Chart(data, {"barmode": "stack", "bargap": 0.25, "xaxis": axis(x_title, rangemode="tozero"),
                         "yaxis": row_axis(labels), "height": row_height(len(labels)), "showlegend": True,
@@ -105,8 +106,9 @@ def stacked_bars(labels: Sequence[str], parts: Mapping[str, Sequence[float]], x_
 
 
 def row_axis(labels: Sequence[str]) -> dict[str, Any]:
-    return {"automargin": True, "ticks": "outside", "ticklen": 6, "tickcolor": "rgba(0,0,0,0)", "tickvals": list(range(len(labels))), "ticktext": list(labels), "showgrid": False,
-            "zeroline": False, "range": [len(labels) - 0.5, -0.5]}
+    return {"automargin": True, "ticks": "outside", "ticklen": 6, "tickcolor": "rgba(0,0,0,0)", "showgrid": False,
+            "zeroline": False, "tickvals": list(range(len(labels))), "ticktext": list(labels),
+            "range": [len(labels) - 0.5, -0.5]}
 
 
 def row_height(rows: int) -> int:

@@ -9,13 +9,15 @@ from collections.abc import Callable, Iterable
 
 from autophi.viewing import template
 from autophi.viewing.charts import Chart, Section
-from autophi.viewing.figures import comparison, memory, messages, placements, plans, rank_times, steps, summary, timeline
+from autophi.viewing.figures import (comparison, memory, messages, placements, plans, rank_times, steps, summary,
+                                     timeline)
 from autophi.viewing.sources import Sources, read
 
 # In the order of the page.
 SECTIONS: tuple[Callable[[Sources], Section], ...] = (
     summary.section, steps.loss, steps.throughput, steps.learning_rate, comparison.section, timeline.section,
-    rank_times.section, memory.section, messages.by_collective, messages.by_link, messages.by_rank, placements.section, plans.section)
+    rank_times.section, memory.section, messages.by_collective, messages.by_link, messages.by_rank, placements.section,
+    plans.section)
 
 
 class Page:
@@ -37,12 +39,15 @@ class Page:
         """Return the text of the page."""
         charts: list[Chart] = []
         body = "".join(_section_html(section, charts) for section in self.sections)
-        contents = "".join(f'<li><a href="#{section.anchor}">{html.escape(section.title)}</a></li>' for section in self.sections)
-        absent = "".join(f"<li>{html.escape(section.title)}: needs {html.escape(section.needs)}</li>" for section in self.absent)
+        contents = "".join(f'<li><a href="#{section.anchor}">{html.escape(section.title)}</a></li>'
+                           for section in self.sections)
+        absent = "".join(f"<li>{html.escape(section.title)}: needs {html.escape(section.needs)}</li>"
+                         for section in self.absent)
         figures = json.dumps([{"data": chart.data, "layout": chart.layout} for chart in charts], separators=(",", ":"))
         figures = figures.replace("</", "<\\/")  # nothing in it ends the script element
         return (f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Autophi</title>'
-                f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{template.STYLE}</style></head>\n'
+                f'<meta name="viewport" content="width=device-width, initial-scale=1">'
+                f"<style>{template.STYLE}</style></head>\n"
                 f"<body><main><h1>Autophi</h1><nav><ol>{contents}</ol></nav>\n{body}"
                 + (f'<section id="absent"><h2>Not on this page</h2><ul>{absent}</ul></section>' if absent else "")
                 + f'</main>\n<script type="application/json" id="figures">{figures}</script>\n'

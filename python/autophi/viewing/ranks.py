@@ -51,13 +51,18 @@ def ranks_text(ranks: Sequence[int]) -> str:
 
 
 def _label(entry: Values) -> str:
-    return _class_label(str(entry["ranks"]), entry.get("count", 1)) if "ranks" in entry else f"rank {entry.get('rank', '?')}"
+    if "ranks" in entry:
+        return _class_label(str(entry["ranks"]), entry.get("count", 1))
+    return f"rank {entry.get('rank', '?')}"
 
 
 def _class_label(ranks: str, count: int) -> str:
     if count == 1:
         return f"rank {ranks}"
-    short = ranks if len(ranks) <= _LONGEST else f"{ranks[:ranks.rfind(',', 0, _LONGEST) + 1] or ranks.split(',')[0] + ','} .."
+    short = ranks
+    if len(ranks) > _LONGEST:
+        end = ranks.rfind(",", 0, _LONGEST)
+        short = f"{ranks[:end] if end > 0 else ranks.split(',')[0]}, .."
     return f"{short} ({count_text(count, 'rank')})"
 
 

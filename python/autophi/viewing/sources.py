@@ -91,7 +91,8 @@ def _stem(source: object) -> str:
 
 def _unused(name: str, sources: Sources) -> str:
     taken = {each for each, _ in sources.rows}
-    return next(each for each in (name, *(f"{name} {number}" for number in range(2, len(taken) + 2))) if each not in taken)
+    numbered = (f"{name} {number}" for number in range(2, len(taken) + 2))
+    return next(each for each in (name, *numbered) if each not in taken)
 
 
 def _values(source: object) -> tuple[Any, str]:
@@ -101,7 +102,7 @@ def _values(source: object) -> tuple[Any, str]:
     if not isinstance(source, str | os.PathLike):
         values = getattr(source, "values", None)
         if not isinstance(values, Mapping):
-            raise ValueError(f"an object of type {type(source).__name__} cannot be viewed; pass {KINDS}, or the dict of one.")
+            raise ValueError(f"an object of type {type(source).__name__} cannot be viewed; pass {KINDS}, or its dict.")
         return values, f"a {type(source).__name__}"
     path = os.fspath(source)
     try:

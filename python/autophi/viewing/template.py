@@ -1,14 +1,23 @@
 """The frame of a page: its style, and the script that draws figures in the colours of the reader's theme."""
 
 STYLE = """
-:root { color-scheme: light dark; --text: #1c1c1c; --quiet: #626262; --line: #dcdcdc; --page: #ffffff; --link: #22609c; }
+:root {
+  color-scheme: light dark;
+  --text: #1c1c1c; --quiet: #626262; --line: #dcdcdc; --page: #ffffff; --link: #22609c;
+}
 @media (prefers-color-scheme: dark) {
   :root { --text: #e4e4e4; --quiet: #a2a2a2; --line: #3a3a3a; --page: #161616; --link: #84b6e8; }
 }
-body { margin: 0; background: var(--page); color: var(--text); font: 15px/1.5 system-ui, "Segoe UI", Helvetica, Arial, sans-serif; }
+body {
+  margin: 0; background: var(--page); color: var(--text);
+  font: 15px/1.5 system-ui, "Segoe UI", Helvetica, Arial, sans-serif;
+}
 main { max-width: 62rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
 h1 { font-size: 1.5rem; font-weight: 600; margin: 0 0 1rem; }
-h2 { font-size: 1.15rem; font-weight: 600; margin: 2.75rem 0 .5rem; padding-top: .9rem; border-top: 1px solid var(--line); }
+h2 {
+  font-size: 1.15rem; font-weight: 600;
+  margin: 2.75rem 0 .5rem; padding-top: .9rem; border-top: 1px solid var(--line);
+}
 p { margin: .6rem 0; max-width: 46rem; }
 section p, #absent li { color: var(--quiet); }
 b { color: var(--text); font-weight: 600; }
@@ -28,14 +37,15 @@ const figures = JSON.parse(document.getElementById("figures").textContent);
 const config = {displaylogo: false, responsive: true, modeBarButtons: [["toImage", "resetScale2d"]]};
 function themed(layout) {
   const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const axes = {color: colour("--quiet"), gridcolor: colour("--line"), linecolor: colour("--line"), zerolinecolor: colour("--line")};
+  const line = colour("--line");
+  const axes = {color: colour("--quiet"), gridcolor: line, linecolor: line, zerolinecolor: line};
   return {
     margin: {l: 60, r: 20, t: 36, b: 48}, ...layout,
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
     font: {family: "system-ui, Segoe UI, Helvetica, Arial, sans-serif", size: 12, color: colour("--text")},
     legend: {orientation: "h", x: 0, xanchor: "left", y: 1, yanchor: "bottom", traceorder: "normal"},
-    hoverlabel: {bgcolor: colour("--page"), bordercolor: colour("--line"), font: {color: colour("--text")}, namelength: -1},
-    modebar: {bgcolor: "rgba(0,0,0,0)", color: colour("--line"), activecolor: colour("--quiet")},
+    hoverlabel: {bgcolor: colour("--page"), bordercolor: line, font: {color: colour("--text")}, namelength: -1},
+    modebar: {bgcolor: "rgba(0,0,0,0)", color: line, activecolor: colour("--quiet")},
     xaxis: {...layout.xaxis, ...axes}, yaxis: {...layout.yaxis, ...axes},
   };
 }

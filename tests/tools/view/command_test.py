@@ -44,7 +44,7 @@ class Command(unittest.TestCase):
         self.assertIn("has no package autophi. Install it (pip install 'autophi[view]')", out)
 
     def test_wrong_command_lines(self):
-        for words, said in ((["--out=p.html"], "autophi view expects reports, metrics, traces, predictions or plans, got no file"),
+        for words, said in ((["--out=p.html"], "expects reports, metrics, traces, predictions or plans, got no file"),
                             (["r.json"], "--out is missing; pass --out=page.html."),
                             (["r.json", "--oot=p.html"], "unknown flag --oot, did you mean 'out'?")):
             with self.subTest(words=words):
@@ -52,7 +52,7 @@ class Command(unittest.TestCase):
 
     def test_a_python_that_is_not_there(self):
         out = self.run_view("r.json", "--out=page.html", "--python=/none/python", status=1)
-        self.assertIn("the page is drawn by Python's package autophi, and '/none/python' cannot be started: No such file", out)
+        self.assertIn("drawn by Python's package autophi, and '/none/python' cannot be started: No such file", out)
         self.assertIn("pip install 'autophi[view]'", out)
 
 

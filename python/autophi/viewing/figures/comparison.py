@@ -19,14 +19,15 @@ def section(sources: Sources) -> Section:
     for run, predicted in pairs:
         rows += _rows(run, predicted)
     return Section("comparison", "Predicted beside measured", [
-        Note("", "A run is compared with the prediction in its report, else with predictions of as many ranks. The measured "
-             "time is the median of the steps after the first."), _chart(pairs),
+        Note("", "A run is compared with the prediction in its report, else with predictions of as many ranks. The "
+             "measured time is the median of the steps after the first."), _chart(pairs),
         Table(["run", "prediction", "", "predicted", "measured", "predicted / measured"], rows, texts=3)], "")
 
 
 def measured_seconds(run: Run) -> float | None:
     """Return the median time of steps after the first; of a run of one step, its time."""
-    seconds = [line["seconds"] for line in run.metrics if "seconds" in line] or list(run.report.get("step_seconds") or [])
+    seconds = [line["seconds"] for line in run.metrics if "seconds" in line]
+    seconds = seconds or list(run.report.get("step_seconds") or [])
     return statistics.median(seconds[1:] or seconds) if seconds else None
 
 
@@ -64,12 +65,13 @@ def _rows(run: Run, predicted: Predicted) -> list[list[str]]:
     compared = [("time of a step", seconds_text, predicted.values["step_seconds"], measured_seconds(run)),
                 ("tokens per second", lambda value: f"{value:,.0f}", predicted.values.get("tokens_per_s"), known),
                 *((what, bytes_text, _of_ranks(predicted.values, key), _of_ranks(run.report, key))
-                  for what, key in (("highest peak of tensors", "peak_tensor_bytes"), ("bytes that ranks send", "bytes_sent")))]
+                  for what, key in (("highest peak of tensors", "peak_tensor_bytes"),
+                                    ("bytes that ranks send", "bytes_sent")))]
     rows = []
     for what, text, ours, theirs in compared:
         if ours and theirs:
-            rows.append([run.name, predicted.name if predicted.of is None else "in its report", what, text(ours), text(theirs),
-                         percent_text(ours / theirs)])
+            rows.append([run.name, predicted.name if predicted.of is None else "in its report", what, text(ours),
+                         text(theirs), percent_text(ours / theirs)])
     return rows
 
 

@@ -61,7 +61,8 @@ def _chart(rows: Sequence[RankRow], limit: float | None) -> Chart:
                          {kind: [size / divisor for size in sizes] for kind, sizes in parts.items()},
                          f"bytes of tensors at the peak, {unit}", unit, _COLOURS)
     if limit:
-        chart.layout["shapes"] = [{"type": "line", "xref": "x", "yref": "paper", "x0": limit / divisor, "x1": limit / divisor,
-                                   "y0": 0, "y1": 1, "line": {"width": 1.5, "dash": "dot", "color": "#d2604f"}}]
+        x = limit / divisor
+        chart.layout["shapes"] = [{"type": "line", "xref": "x", "yref": "paper", "x0": x, "x1": x, "y0": 0, "y1": 1,
+                                   "line": {"width": 1.5, "dash": "dot", "color": "#d2604f"}}]
         chart.layout["xaxis"]["range"] = [0, 1.04 * max(limit, most) / divisor]
     return chart

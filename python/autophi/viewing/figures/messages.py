@@ -49,7 +49,8 @@ def _collectives(name: str, entries: list[Values]) -> list[Part]:
 
 def _links(name: str, entries: list[Values]) -> list[Part]:
     rows, note = rank_rows(entries, ("bytes_sent", "bytes_by_link"))
-    pairs = sorted({(call, link) for row in rows for call, links in row.values["bytes_by_link"].items() for link in links})
+    pairs = sorted({(call, link) for row in rows for call, links in row.values["bytes_by_link"].items()
+                    for link in links})
     sizes = [[row.values["bytes_by_link"].get(call, {}).get(link, 0) for row in rows] for call, link in pairs]
     divisor, unit = scale_of_bytes([sum(column) for column in zip(*sizes, strict=True)])
     return [Note(name, f"{note} A link is the outermost level of links that the rank's messages of a call use."),
@@ -64,6 +65,7 @@ def _sent_and_received(name: str, entries: list[Values]) -> list[Part]:
              "received": [row.values.get("bytes_received", 0) for row in rows]}
     divisor, unit = scale_of_bytes([size for each in sizes.values() for size in each])
     chart = stacked_bars([row.label for row in rows],
-                         {kind: [size / divisor for size in each] for kind, each in sizes.items()}, f"bytes, {unit}", unit)
+                         {kind: [size / divisor for size in each] for kind, each in sizes.items()},
+                         f"bytes, {unit}", unit)
     chart.layout["barmode"] = "group"
     return [Note(name, f"{note} In all steps of the job."), chart]

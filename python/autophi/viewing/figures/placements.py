@@ -15,8 +15,8 @@ def section(sources: Sources) -> Section:
     parts: list[Part] = []
     for run in sources.runs:
         if placed := run.report.get("placements"):
-            parts += [Note(run.name, f"{mesh_text(run.report.get('mesh', ''))}. R: replicated along the mesh dim; S0, S1: split "
-                           "by tensor dim 0, 1. Equal layers share a row."), _table(placed)]
+            parts += [Note(run.name, f"{mesh_text(run.report.get('mesh', ''))}. R: replicated along the mesh dim; S0, "
+                           "S1: split by tensor dim 0, 1. Equal layers share a row."), _table(placed)]
     return Section("placements", "The mesh and each parameter's placements", parts, "a report of a run")
 
 
@@ -40,7 +40,8 @@ def _table(placed: Sequence[Values]) -> Table:
     cells = []
     for alike in list(rows.values())[:MOST_ROWS]:
         stages = [ranks_text(sorted({each.get("stage", 0) for each in alike}))] if has_stages else []
-        cells.append([merged_name([each["name"] for each in alike]), " x ".join(map(str, alike[0]["shape"])) or "scalar",
+        shape = " x ".join(map(str, alike[0]["shape"])) or "scalar"
+        cells.append([merged_name([each["name"] for each in alike]), shape,
                       *(alike[0]["placements"].get(dim, "") for dim in dims), *stages])
     if len(rows) > MOST_ROWS:
         cells.append([f"and {len(rows) - MOST_ROWS} more", *[""] * (len(columns) - 1 + has_stages)])

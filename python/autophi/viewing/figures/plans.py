@@ -21,7 +21,8 @@ def section(sources: Sources) -> Section:
 
 def _parts(file: Plans) -> list[Part]:
     named = [(f"plan {number}", plan) for number, plan in enumerate(file.plans[:MOST_PLANS], 1)]
-    named += [(str(rule.get("rule")), rule["plan"]) for rule in _maps(file.values.get("rules_of_thumb")) if rule.get("plan")]
+    named += [(str(rule.get("rule")), rule["plan"]) for rule in _maps(file.values.get("rules_of_thumb"))
+              if rule.get("plan")]
     if not named:
         return [Note(file.name, "has no plans.")]
     plans = [plan for _, plan in named]

@@ -25,9 +25,8 @@ def throughput(sources: Sources) -> Section:
 def learning_rate(sources: Sources) -> Section:
     series = [(run.name, _steps(run), [line["lr"] for line in run.metrics])
               for run in sources.runs if run.metrics and all("lr" in line for line in run.metrics)]
-    return Section("learning_rate", "Learning rate by step",
-                   [lines(series, "learning rate", "%{y:.4~g}", rangemode="tozero", exponentformat="e")] if series else [],
-                   "metrics of a run (autophi run --metrics)")
+    parts = [lines(series, "learning rate", "%{y:.4~g}", rangemode="tozero", exponentformat="e")] if series else []
+    return Section("learning_rate", "Learning rate by step", parts, "metrics of a run (autophi run --metrics)")
 
 
 def rate_unit(run: Run) -> str:
@@ -49,7 +48,8 @@ def _rates(run: Run) -> list[float]:
         items = round((run.metrics[0].get("tokens_per_s") or 0.0) * seconds[0])
     else:
         seconds = list(run.report.get("step_seconds") or [])
-        items = round((run.report.get("tokens_per_s") or 0.0) * (run.report.get("seconds") or 0.0) / max(len(seconds), 1))
+        done = (run.report.get("tokens_per_s") or 0.0) * (run.report.get("seconds") or 0.0)
+        items = round(done / max(len(seconds), 1))
     if not items or len(seconds) != len(run.losses) or min(seconds, default=0) <= 0:
         return []
     return [items / each for each in seconds]

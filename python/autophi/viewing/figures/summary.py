@@ -32,7 +32,8 @@ def _of_run(run: Run) -> list[str]:
     peak = peak or max((line.get("peak_tensor_bytes", 0) for line in run.metrics), default=None)
     ranks = report.get("world_size")
     return [report.get("job", ""), report.get("mesh", ""), f"{ranks:,}" if ranks else "", f"{steps:,}" if steps else "",
-            seconds_text(measured_seconds(run)), rate_text(report.get("tokens_per_s") or None, rate_unit(run)), percent_text(report.get("mfu")), bytes_text(peak or None)]
+            seconds_text(measured_seconds(run)), rate_text(report.get("tokens_per_s") or None, rate_unit(run)),
+            percent_text(report.get("mfu")), bytes_text(peak or None)]
 
 
 def _of_prediction(values: Values) -> list[str]:

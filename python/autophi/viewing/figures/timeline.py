@@ -17,7 +17,8 @@ MOST_OF_A_LANE = 500
 MOST_RANKS = 64
 
 _CATEGORIES = {"forward": COLOURS[9], "backward": COLOURS[2], "weight gradients": COLOURS[7], "recompute": COLOURS[4],
-               "optimizer": COLOURS[5], "other actions": GREY, "operators": COLOURS[0], "messages and waits": COLOURS[1]}
+               "optimizer": COLOURS[5], "other actions": GREY, "operators": COLOURS[0],
+               "messages and waits": COLOURS[1]}
 _FILLED = 0.84  # of a lane's height
 _ACTIONS = {"F": "forward", "B": "backward", "W": "weight gradients"}
 
@@ -61,18 +62,20 @@ def _parts(trace: Trace) -> list[Part]:
     end = max(span.end for _, spans in rows for span in spans)
     resolution = (end - begin) / min(MOST_OF_A_LANE, MOST_STRETCHES // len(rows))
     drawn = [(rank, _rectangles(spans, begin, resolution)) for rank, spans in rows]
-    words = f"step {step}" + (f" of {steps[0]}-{steps[-1]}" if len(steps) > 1 else "") + f", {seconds_text(end - begin)}"
+    words = f"step {step}" + (f" of {steps[0]}-{steps[-1]}" if len(steps) > 1 else "")
+    words += f", {seconds_text(end - begin)}"
     words += ", simulated. " if trace.other.get("simulated") else ". "
     if len(ranks) > MOST_RANKS:
         words += f"The first {MOST_RANKS} of {count_text(len(ranks), 'rank')}. "
-    words += (f"Spans shorter than {seconds_text(2 * resolution)} are summed up: the height is their share of the time. The trace "
-              "has each of them (ui.perfetto.dev).")
+    words += (f"Spans shorter than {seconds_text(2 * resolution)} are summed up: the height is their share of the time."
+              " The trace has each of them (ui.perfetto.dev).")
     return [Note(trace.name, words), _chart(drawn, _names(trace.events), begin, end)]
 
 
 def _step_to_show(events: Sequence[Values]) -> tuple[int | None, list[int]]:
     """Return the first traced step after step 1, which differs; else step 1."""
-    steps = sorted({event["args"]["step"] for event in events if event.get("cat") == "step" and "step" in event["args"]})
+    steps = sorted({event["args"]["step"] for event in events
+                    if event.get("cat") == "step" and "step" in event["args"]})
     return next((step for step in steps if step > 1), steps[0] if steps else None), steps
 
 
@@ -118,7 +121,7 @@ def _rectangles(spans: list[_Span], begin: float, resolution: float) -> list[_Re
 
 
 def _shares(parts: list[_Span], start: float, length: float) -> list[_Rectangle]:
-    """Stack the shares of one stretch. Time within two spans, such as an operator's message, is that of the last category."""
+    """Stack the shares of one stretch. Time within two spans, as of an operator's message, is the last category's."""
     out: list[_Rectangle] = []
     counted: list[_Span] = []
     low = 0.0
@@ -150,7 +153,8 @@ def _names(events: Sequence[Values]) -> dict[int, str]:
             count = re.search(r"one of (\d+) alike", event["args"]["name"])
             alike[event["pid"]] = int(count[1]) if count else 1
     shown = Counter(alike.values())
-    all_are_there = sorted(alike) == list(range(len(alike))) and all(ranks % count == 0 for count, ranks in shown.items())
+    are_whole = all(ranks % count == 0 for count, ranks in shown.items())
+    all_are_there = are_whole and sorted(alike) == list(range(len(alike)))
     return {rank: f"rank {rank}" + ("" if count == 1 or all_are_there else f" (of {count_text(count, 'equal rank')})")
             for rank, count in alike.items()}
 
@@ -166,13 +170,15 @@ def _chart(rows: list[tuple[int, list[_Rectangle]]], names: dict[int, str], begi
             bar["y"].append(round(row + _FILLED * (0.5 - (each.low + each.top) / 2), 4))
             bar["width"].append(round(_FILLED * (each.top - each.low), 4))
             bar["hovertext"].append(each.words)
-    data = [{"type": "bar", "orientation": "h", "name": category, "marker": {"color": _CATEGORIES[category], "line": {"width": 0}},
-             "hovertemplate": "%{hovertext}", **bars[category]} for category in _CATEGORIES if category in bars]
+    data = [{"type": "bar", "orientation": "h", "name": category, "hovertemplate": "%{hovertext}",
+             "marker": {"color": colour, "line": {"width": 0}}, **bars[category]}
+            for category, colour in _CATEGORIES.items() if category in bars]
     firsts = [row for row, (rank, _) in enumerate(rows) if row == 0 or rows[row - 1][0] != rank]
     ticks = [row + (0.5 if row + 1 < len(rows) and rows[row + 1][0] == rows[row][0] else 0) for row in firsts]
     return Chart(data, {
         "barmode": "overlay", "xaxis": axis(f"time in the step, {unit}", zeroline=False),
-        "yaxis": {"automargin": True, "tickvals": ticks, "ticktext": [names.get(rows[row][0], f"rank {rows[row][0]}") for row in firsts],
+        "yaxis": {"automargin": True, "tickvals": ticks,
+                  "ticktext": [names.get(rows[row][0], f"rank {rows[row][0]}") for row in firsts],
                   "showgrid": False, "zeroline": False, "range": [len(rows) - 0.4, -0.6], "fixedrange": True},
         "height": 130 + len(rows) * (22 if len(rows) <= 32 else 12), "hovermode": "closest"})
 
