@@ -1,7 +1,8 @@
 // The autophi command: runs a subcommand, and reports uncaught errors in one message.
 //
 //   autophi run JOB.yaml | supervise JOB.yaml | export JOB.yaml | data ... | weights ... | ckpt ... |
-//   simulate JOB.yaml | plan JOB.yaml | predict_runs ... | calibrate | spmd ... | op ... | reshard ... | show ... | schedule ... | --help | --version
+//   simulate JOB.yaml | plan JOB.yaml | predict_runs ... | view ... | calibrate | spmd ... | op ... |
+//   reshard ... | show ... | schedule ... | --help | --version
 #include <fmt/ranges.h>
 #include <gflags/gflags.h>
 #include <glog/logging.h>
@@ -37,6 +38,7 @@
 #include "tools/show_command.h"
 #include "tools/spmd_command.h"
 #include "tools/supervise_command.h"
+#include "tools/view_command.h"
 #include "tools/weights_command.h"
 
 namespace {
@@ -53,6 +55,7 @@ constexpr const char* kHelp =
     "  autophi simulate JOB.yaml predict a step's time, messages and memory on a machine\n"
     "  autophi plan JOB.yaml     choose the layout of a job for a number of devices\n"
     "  autophi predict_runs      predict measured runs of Megatron-DeepSpeed on a machine\n"
+    "  autophi view FILE...      write one HTML page about reports, traces, predictions and plans\n"
     "  autophi calibrate         measure this machine (under mpirun: also its messages)\n"
     "  autophi data ...          write files of token ids, and summarise them\n"
     "  autophi weights ...       convert weights to and from Hugging Face folders, or merge them\n"
@@ -103,7 +106,8 @@ constexpr Command kCommands[] = {{"supervise", supervise_command},
                                  {"calibrate", calibrate_command},
                                  {"simulate", phi::job::simulate_command},
                                  {"plan", phi::job::plan_command},
-                                 {"predict_runs", phi::fit::predict_runs_command}};
+                                 {"predict_runs", phi::fit::predict_runs_command},
+                                 {"view", view_command}};
 
 std::vector<std::string> subcommands() {
   std::vector<std::string> names = {"run"};

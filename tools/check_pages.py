@@ -102,6 +102,7 @@ EXEMPT = {
              "--ntasks-per-node --open-mode --overlap --requeue --signal --time",
     "Docker": "--cap-add --ipc",
     "g++": "--coverage",
+    "TensorBoard": "--logdir",
     "CUDA, NCCL": "cuda_runtime.h mma.h nccl.h",
     "Megatron": "--dataset-impl megatron/core/datasets/indexed_dataset.py tools/preprocess_data.py",
     "nanoGPT": "prepare.py",

@@ -3,21 +3,20 @@
 
 #include <fmt/format.h>
 #include <gflags/gflags.h>
-#include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/data/token_data.h"
 #include "phi/common/errors.h"
 #include "phi/common/readable_numbers.h"
 #include "tools/cli/command_line.h"
+#include "tools/cli/python.h"
 #include "tools/data/tokenize_script.h"
 
 DEFINE_string(documents, "joined", "joined or apart");
@@ -27,7 +26,6 @@ DEFINE_int64(first_sample, 0, "number of the first window");
 DEFINE_int64(samples, 4, "windows to show");
 DEFINE_string(tokenizer, "", "a tokenizer.json");
 DEFINE_string(append_eos, "", "a token to append to each file");
-DEFINE_string(python, "python3", "a Python with the package tokenizers");
 
 namespace phi::data_tool {
 namespace {
@@ -119,20 +117,13 @@ int tokenize(const ArgumentList& files) {
   if (files.empty()) throw UsageError("autophi data tokenize expects text files, got none.");
   const std::string dtype = FLAGS_dtype.empty() ? "uint16" : FLAGS_dtype;
   data::parse_token_type(dtype);
-  ArgumentList words = {FLAGS_python,         "-c",
-                        kTokenizeScript,      "--tokenizer=" + FLAGS_tokenizer,
+  ArgumentList words = {"-c", kTokenizeScript, "--tokenizer=" + FLAGS_tokenizer,
                         "--out=" + FLAGS_out, "--dtype=" + dtype};
   if (!FLAGS_append_eos.empty()) words.push_back("--append_eos=" + FLAGS_append_eos);
   words.emplace_back("--");
   words.insert(words.end(), files.begin(), files.end());
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  execvp(argv[0], argv.data());
-  throw errors::NotFound(
-      "tokenizing is done by Python's package tokenizers, and '{}' cannot be started: {}. Install "
-      "Python 3 and the package (pip install tokenizers), or pass --python=PATH.",
-      FLAGS_python, std::strerror(errno));
+  cli::become_python(std::move(words), "tokenizing is done by Python's package tokenizers",
+                     "pip install tokenizers");
 }
 
 struct Subcommand {

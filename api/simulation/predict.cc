@@ -3,6 +3,7 @@
 
 #include <map>
 #include <utility>
+#include <vector>
 
 namespace phi::simulation {
 
@@ -19,11 +20,15 @@ PredictedStep predict(const RecordedWorld& world,
   prediction.unlisted = simulated.unlisted;
   prediction.device_bytes = machine.tensor_memory_bytes();
   std::map<std::pair<size_t, size_t>, size_t> classes;  // by times, and by what ranks hold
+  std::vector<distributed::simulator::LinkBytes> sent;  // by class of the simulation
+  for (const size_t rank : simulated.representatives)
+    sent.push_back(link_bytes(world.programs, machine, rank));
   for (size_t rank = 0; rank < simulated.ranks.size(); ++rank) {
     RankPrediction own = world.held[world.held_by[rank]];
     own.compute_seconds = simulated.ranks[rank].compute;
     own.exposed_seconds = simulated.ranks[rank].exposed;
     own.bubble_seconds = simulated.ranks[rank].bubble;
+    own.bytes_by_link = sent[simulated.class_of[rank]];
     prediction.ranks.push_back(own);
     const auto key = std::pair(simulated.class_of[rank], world.held_by[rank]);
     prediction.class_of.push_back(classes.try_emplace(key, classes.size()).first->second);

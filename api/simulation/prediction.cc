@@ -45,6 +45,7 @@ nlohmann::ordered_json entry(const RankPrediction& own) {
           {"held_at_peak", to_json(own.held_at_peak)},
           {"bytes_sent", own.bytes_sent},
           {"bytes_received", own.bytes_received},
+          {"bytes_by_link", own.bytes_by_link},
           {"compute_seconds", own.compute_seconds},
           {"exposed_seconds", own.exposed_seconds},
           {"bubble_seconds", own.bubble_seconds}};

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "distributed/simulator/link_bytes.h"
 #include "phi/core/storage/memory_ledger.h"
 
 namespace phi::simulation {
@@ -19,6 +20,7 @@ struct RankPrediction {
   double bubble_seconds = 0;   // waiting for other ranks
   int64_t bytes_sent = 0;      // in all steps of the job
   int64_t bytes_received = 0;
+  distributed::simulator::LinkBytes bytes_by_link;  // sent in the step
   int64_t peak_tensor_bytes = 0;
   MemoryHolders held_at_peak;  // what these bytes are used for
 

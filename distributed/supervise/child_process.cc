@@ -62,10 +62,10 @@ struct ExecArguments {
   std::vector<char*> environment;
   pid_t parent;
   int on_parent_death;
-  int nothing;  // descriptor of /dev/null
-  int output;   // -1: the parent's
-  int errors;   // -1: the parent's
-  int report;   // receives errno if exec fails
+  int input;
+  int output;  // -1: the parent's
+  int errors;  // -1: the parent's
+  int report;  // receives errno if exec fails
 };
 
 [[noreturn]] void become(const ExecArguments& start) {
@@ -74,7 +74,7 @@ struct ExecArguments {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   std::signal(SIGPIPE, SIG_DFL);
-  dup2(start.nothing, STDIN_FILENO);
+  dup2(start.input, STDIN_FILENO);
   if (start.output >= 0) dup2(start.output, STDOUT_FILENO);
   if (start.errors >= 0) dup2(start.errors, STDERR_FILENO);
   if (start.on_parent_death != 0) {
@@ -102,7 +102,7 @@ ChildProcess::ChildProcess(std::span<const std::string> command, const Options& 
                             .environment = pointers_to(environment),
                             .parent = getpid(),
                             .on_parent_death = options.on_parent_death,
-                            .nothing = nothing,
+                            .input = options.input >= 0 ? options.input : nothing,
                             .output = options.is_mute ? nothing : -1,
                             .errors = options.keeps_errors ? error_pipe.ends[1]
                                       : options.is_mute    ? nothing

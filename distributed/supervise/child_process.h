@@ -5,7 +5,7 @@
 //   while (!child.poll()) work();
 //   fmt::print("{}\n", describe_exit(child.status()));          // "exit status 1"
 //
-// Its standard input is empty: terminal keys, including Ctrl-C, go to the parent only.
+// Terminal keys, including Ctrl-C, go to the parent only: its standard input is empty, or a pipe.
 #pragma once
 
 #include <sys/types.h>
@@ -24,6 +24,7 @@ class ChildProcess {
     std::string variable{};
     /// Makes its standard error readable from errors(); otherwise it goes to the parent's.
     bool keeps_errors = false;
+    int input = -1;        // the descriptor that it reads as standard input; -1: empty
     bool is_mute = false;  // drops its output, except for kept errors
   };
 

@@ -23,6 +23,7 @@ from autophi._autophi.capture import DryRun as dry_run
 from autophi._autophi.capture import placeholder
 from autophi.capturing import capture
 from autophi.explaining import check_numbers, check_ops, expect_moves, explain
+from autophi.viewing import view
 from autophi._representations import install as _install_representations
 
 _install_representations()
@@ -33,11 +34,11 @@ __all__ = ["Tensor", "__version__", "bfloat16", "bool_", "capture", "check_numbe
            "explain", "float16", "float32", "float64", "from_dlpack", "from_numpy", "generation", "get_rng_state",
            "grad", "int16", "int32", "int64", "int8", "is_grad_enabled", "jobs", "load_ops", "nn", "no_grad", "ops",
            "optim", "placeholder", "recompute", "seed", "set_grad_enabled", "set_rng_state", "tensor", "training",
-           "uint8"]
+           "uint8", "view"]
 __all__ += ops.__all__
 
 # Imported when they are first asked for: programs that train need neither.
-_LATER = ("plan", "spmd", "testing")
+_LATER = ("plan", "spmd", "tensorboard", "testing")
 
 
 def __getattr__(name: str) -> Any:  # operators that are loaded, too

@@ -9,6 +9,7 @@ One process, or `mpirun -n 8 python program.py`.
 import json
 import os
 import signal
+import sys
 from typing import Any
 
 from autophi import distributed
@@ -50,8 +51,8 @@ def run(config: dict[str, Any] | str | os.PathLike[str], *, quiet: bool = True, 
     quiet    False: print header, progress and table, like the command
     progress True: print only progress, on sys.stdout of rank 0: a bar on a terminal and in a notebook, else lines
     options  the command's flags: mesh="dp=2,tp=2", resume=True, trace="t.json", metrics="m.jsonl", report="r.json",
-             check="ops", deadline_s=60, strict_collectives=True; dry_run=True, world_size=16384, rank=77 simulates
-             one rank of a job of any size
+             tensorboard="runs/a", check="ops", deadline_s=60, strict_collectives=True; dry_run=True, world_size=16384,
+             rank=77 simulates one rank of a job of any size
 
     Ctrl-C raises KeyboardInterrupt at once. A job with a checkpoint folder first saves after the current step and then
     raises Interrupted with the `report`; a second Ctrl-C does not wait for the save.
@@ -69,6 +70,8 @@ def run(config: dict[str, Any] | str | os.PathLike[str], *, quiet: bool = True, 
         name = os.fspath(config)
         with open(name, encoding="utf-8") as file:
             text = file.read()
+    if "tensorboard" in options:
+        options.setdefault("python", sys.executable)
     flags = {key: _word(value) for key, value in options.items() if value is not None}
     shown = (_progress.write, _progress.shows_bar()) if progress else (None, False)
     report: dict[str, Any] = json.loads(_jobs.report_of(text, name, {"quiet": _word(quiet), **flags}, *shown))

@@ -56,9 +56,11 @@ distributed::ConfigEntries fingerprint(const Setup& setup) {
 }
 
 std::span<const RankLocalFlag> rank_local_flags() {
-  static constexpr std::array<RankLocalFlag, 3> kFlags = {{
+  static constexpr std::array<RankLocalFlag, 5> kFlags = {{
       {"report", "only rank 0 writes it"},
       {"metrics", "only rank 0 writes it"},
+      {"tensorboard", "only rank 0 writes it"},
+      {"python", "only rank 0 starts it"},
       {"quiet", "only rank 0 prints"},
   }};
   return kFlags;

@@ -21,6 +21,7 @@
 #include "tools/job/job_changes.h"
 #include "tools/job/output/header.h"
 #include "tools/job/output/metrics.h"
+#include "tools/job/output/tensorboard.h"
 #include "tools/job/output/text_stream.h"
 #include "tools/job/run_flags.h"
 
@@ -161,6 +162,7 @@ void Job::run_training_loop(training::Trainer& trainer, training::Checkpointer* 
   Progress progress = new_progress();
   progress.resume_after(first);
   Metrics metrics(world_.rank() == 0 ? FLAGS_metrics : "");
+  TensorBoardWriter events(world_.rank() == 0 ? FLAGS_tensorboard : "");
   training::LossJumpDetector jumps(config_.run.loss_jump);
   while (trainer.steps() < config_.run.steps && report->stopped_by == 0) {
     const int64_t step = trainer.steps() + 1;
@@ -173,13 +175,16 @@ void Job::run_training_loop(training::Trainer& trainer, training::Checkpointer* 
     report->losses.push_back(result.loss);
     report->step_seconds.push_back(progress.last_step_seconds());
     report->steps_left_out += trainer.train_step().optimizer() && !result.applied ? 1 : 0;
-    metrics.write(step, result, progress);
+    const std::string line = metrics_line(step, result, progress);
+    metrics.write(line);
+    events.write(line);
     report_loss_jump(jumps, step, result.loss);
     if (!checkpoints) continue;
     checkpoints->after_step(result);
     if (trainer.steps() < config_.run.steps) report->stopped_by = checkpoints->stop_signal();
   }
   note_fault(metrics.fault());
+  note_fault(events.finish());
   report_check(trainer.steps() - first);
   report->seconds = progress.seconds();
   if (!setup_.dry && trainer.steps() > first) {
@@ -320,6 +325,7 @@ JobReport Job::describe(const nn::Sequential& model) const {
   report.dtype = name_of(config_.run.dtype);
   report.num_parameters = model.num_parameters();
   report.predicted = setup_.predicted;
+  report.placements = placements_of(model, mesh_);
   if (setup_.data) {
     report.data = setup_.data->summary();
     report.data_fingerprint = setup_.data->fingerprint();

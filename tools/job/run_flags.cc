@@ -13,6 +13,7 @@
 
 DEFINE_string(report, "", "write a report of the job to this file, as JSON");
 DEFINE_string(metrics, "", "append a line of JSON for each step to this file");
+DEFINE_string(tensorboard, "", "write numbers of each step to event files in this folder");
 DEFINE_string(status_file, "", "write the number of the current step to this file");
 DEFINE_string(trace, "", "write a trace of all ranks to this file, for ui.perfetto.dev");
 DEFINE_string(trace_steps, "", "FIRST:LAST: trace these steps only");
@@ -46,6 +47,8 @@ constexpr double kMaxDeadlineS = 7 * 24 * 3600.0;
 const std::vector<std::string>& run_flags() {
   static const std::vector<std::string> flags = {"report",
                                                  "metrics",
+                                                 "tensorboard",
+                                                 "python",
                                                  "status_file",
                                                  "trace",
                                                  "trace_steps",
@@ -100,6 +103,9 @@ void check_run_flags(bool generates) {
       cli::FlagUse{"rank", FLAGS_dry_run, "--dry_run; without it mpirun sets the number of ranks"},
       cli::FlagUse{"metrics", !FLAGS_dry_run, kReal},
       cli::FlagUse{"metrics", !generates, "steps; mode generate has none"},
+      cli::FlagUse{"tensorboard", !FLAGS_dry_run, kReal},
+      cli::FlagUse{"tensorboard", !generates, "steps; mode generate has none"},
+      cli::FlagUse{"python", !FLAGS_tensorboard.empty(), "--tensorboard=DIR"},
       cli::FlagUse{"status_file", !FLAGS_dry_run, kReal},
       cli::FlagUse{"trace", !FLAGS_dry_run, kReal},
       cli::FlagUse{"trace_steps", !FLAGS_trace.empty(), "--trace=FILE"},

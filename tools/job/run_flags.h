@@ -9,6 +9,7 @@
 
 DECLARE_string(report);
 DECLARE_string(metrics);
+DECLARE_string(tensorboard);
 DECLARE_string(status_file);
 DECLARE_string(trace);
 DECLARE_string(trace_steps);

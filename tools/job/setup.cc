@@ -28,6 +28,7 @@
 #include "tools/job/open_data.h"
 #include "tools/job/output/atomic_file.h"
 #include "tools/job/output/metrics.h"
+#include "tools/job/output/tensorboard.h"
 #include "tools/job/predict_job.h"
 #include "tools/job/run_flags.h"
 
@@ -217,6 +218,7 @@ Setup prepare(JobConfig config, bool predicts) {
     }
     if (!FLAGS_trace.empty()) check_writable(FLAGS_trace, "trace");
     if (!FLAGS_metrics.empty()) check_appendable(FLAGS_metrics, "metrics");
+    if (!FLAGS_tensorboard.empty()) check_tensorboard(FLAGS_tensorboard);
   }
   return setup;
 }

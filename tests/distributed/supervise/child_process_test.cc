@@ -1,10 +1,12 @@
 // Commands that are started: what they get, what is found of them, how they end.
 #include "distributed/supervise/child_process.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <fstream>
 #include <string>
@@ -80,6 +82,16 @@ TEST(ChildProcess, ItsVariableReplacesThatOfTheParent) {
                      {.variable = "SUPERVISE_TEST=new", .keeps_errors = true});
   EXPECT_EQ(errors_of(child), "new\n1\n");
   unsetenv("SUPERVISE_TEST");
+}
+
+TEST(ChildProcess, ReadsItsInput) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+  ChildProcess child(sh("cat >&2"), {.keeps_errors = true, .input = ends[0]});
+  close(ends[0]);
+  ASSERT_EQ(write(ends[1], "a line\n", 7), 7);
+  close(ends[1]);
+  EXPECT_EQ(errors_of(child), "a line\n");
 }
 
 TEST(ChildProcess, IsToldWhenItsParentDies) {

@@ -10,7 +10,7 @@ import unittest
 import launch
 
 MESHES = {"1": 1, "dp=2": 2, "pp=2": 2, "dp=2,pp=2": 4}
-KEYS = ["rank", "peak_tensor_bytes", "held_at_peak", "bytes_sent", "bytes_received", "compute_seconds", "exposed_seconds", "bubble_seconds"]
+KEYS = ["rank", "peak_tensor_bytes", "held_at_peak", "bytes_sent", "bytes_received", "bytes_by_link", "compute_seconds", "exposed_seconds", "bubble_seconds"]
 # A second takes 1e9 flops, 1e9 bytes, 1e9 bytes of a message.
 MACHINE = """\
 launch_overhead_us: 1
@@ -61,6 +61,8 @@ class Simulate(unittest.TestCase):
                             for key in ("bytes_sent", "bytes_received", "peak_tensor_bytes"):
                                 self.assertEqual(own[key], wanted[key])
                             self.assertEqual(sum(own["held_at_peak"].values()), own["peak_tensor_bytes"])
+                            in_step = sum(sum(links.values()) for links in own["bytes_by_link"].values())
+                            self.assertEqual(steps * in_step, own["bytes_sent"])
 
     def test_layouts_are_in_a_sane_order(self):
         text = launch.job_text(model={"d_model": 64}, run={"global_batch": 16, "micro_batches": 8}, mode="train")

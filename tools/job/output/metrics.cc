@@ -40,9 +40,8 @@ Metrics::~Metrics() {
   if (fd_ >= 0) close(fd_);
 }
 
-void Metrics::write(int64_t step, const training::StepResult& result,
-                    const training::Progress& progress) {
-  if (fd_ < 0) return;
+std::string metrics_line(int64_t step, const training::StepResult& result,
+                         const training::Progress& progress) {
   const MemoryStats memory = memory_stats(Tier::kDevice);
   const nlohmann::ordered_json line = {{"step", step},
                                        {"loss", result.loss},
@@ -54,11 +53,12 @@ void Metrics::write(int64_t step, const training::StepResult& result,
                                        {"tokens_per_s", progress.tokens_per_s(step)},
                                        {"tensor_bytes", memory.current},
                                        {"peak_tensor_bytes", memory.peak}};
-  append(line.dump() + "\n");
+  return line.dump() + "\n";
 }
 
 // A partial line would corrupt the next one, and everything that a later run appends.
-void Metrics::append(const std::string& line) {
+void Metrics::write(const std::string& line) {
+  if (fd_ < 0) return;
   struct stat before {};
   const bool is_file = fstat(fd_, &before) == 0 && S_ISREG(before.st_mode);
   ++lines_;

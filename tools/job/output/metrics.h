@@ -11,6 +11,10 @@
 
 namespace phi::job {
 
+/// The line of a step, as the calling rank saw it.
+std::string metrics_line(int64_t step, const training::StepResult& result,
+                         const training::Progress& progress);
+
 class Metrics {
  public:
   /// Opens a file for appending; an empty path writes nothing. Errors: Unavailable.
@@ -21,14 +25,12 @@ class Metrics {
 
   /// Appends a line. A line that cannot be written is omitted as a whole; the first one is reported
   /// on standard error.
-  void write(int64_t step, const training::StepResult& result, const training::Progress& progress);
+  void write(const std::string& line);
 
   /// "the metrics 'm.jsonl' lack 3 of 10 steps: ..."; empty if all were written.
   std::string fault() const;
 
  private:
-  void append(const std::string& line);
-
   std::string path_;
   int fd_ = -1;
   int reason_ = 0;  // of the first missing line

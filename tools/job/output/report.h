@@ -18,6 +18,7 @@
 #include "phi/common/readable_numbers.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/storage/memory_ledger.h"
+#include "tools/job/output/parameter_placements.h"
 
 namespace phi::job {
 
@@ -78,6 +79,7 @@ struct JobReport {
   std::vector<RankReport> ranks;
   std::vector<MemoryHolders> held_at_peak;          // of each rank; empty: not known
   std::optional<simulation::Prediction> predicted;  // with --machine
+  std::vector<ParameterPlacement> placements;
 };
 
 /// The calling rank's counters so far.

@@ -80,6 +80,15 @@ TEST(Report, NamesThePairsOfTiersBetweenWhichSomethingMoved) {
                                       "device_to_disk": {"count": 1, "bytes": 3}})"));
 }
 
+TEST(Report, ListsThePlacementsOfParameters) {
+  JobReport report = example();
+  EXPECT_EQ(nlohmann::json::parse(to_json(report)).at("placements"), nlohmann::json::array());
+  report.placements = {{"head.weight", {8, 4}, {{"dp", "R"}, {"tp", "S1"}}, 3}};
+  EXPECT_EQ(nlohmann::json::parse(to_json(report)).at("placements"),
+            nlohmann::json::parse(R"([{"name": "head.weight", "shape": [8, 4],
+                                       "placements": {"dp": "R", "tp": "S1"}, "stage": 3}])"));
+}
+
 TEST(Report, GeneratedBytesNeedNotBeUtf8) {
   JobReport report = example();
   EXPECT_FALSE(nlohmann::json::parse(to_json(report)).contains("text"));
