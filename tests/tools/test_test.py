@@ -22,7 +22,14 @@ def test_races_follow_in_a_build_of_their_own(repo):
     _, call = repo.calls_of("ctest")
     assert call.startswith(f"ctest --test-dir {repo.root}/build/tsan --output-on-failure")
     assert call.endswith("-j 2 -L ^races$")
-    assert "now the tests of races again" in result.stdout
+    assert "now the tests of races again, with ThreadSanitizer and yields" in result.stdout
+
+
+def test_a_build_only_runs_nothing(repo):
+    assert repo.run("test", "--build-only").returncode == 0
+    builds = [call for call in repo.calls_of("cmake") if "--build" in call]
+    assert len(builds) == 2 and builds[1].endswith("--target race_tests")
+    assert repo.calls_of("ctest") == []
 
 
 @pytest.mark.parametrize("args", [("-R", "reshard"), ("-LE", "mpi"), ("--preset", "debug"),
@@ -212,7 +219,8 @@ def test_a_failing_test_of_an_operator_fails(programs, name):
 
 @pytest.mark.parametrize("args, message", [(("--preset", "fast"), "unknown preset 'fast'"),
                                            (("--fast",), "unknown argument '--fast'"),
-                                           (("-R",), "-R needs a value")])
+                                           (("-R",), "-R needs a value"),
+                                           (("--op", "relu", "--build-only"), "--build-only has no part in that")])
 def test_wrong_arguments_are_named(repo, args, message):
     result = repo.run("test", *args)
     assert result.returncode != 0
