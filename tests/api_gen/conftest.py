@@ -1,5 +1,6 @@
 """Shared helpers: YAML text in, operators, errors or generated functions out."""
 
+import functools
 import re
 import sys
 from pathlib import Path
@@ -42,6 +43,17 @@ def generated_for_python(text: str, backward: str = "") -> dict[str, str]:
     """Texts by path: "generated/ops_0.cc", "autophi/ops.pyi"."""
     texts = render_python(ops_of(text), gradients_of(backward)).texts
     return {path.removeprefix("python/"): text for path, text in texts.items()}
+
+
+def render_our_entries() -> dict[str, str]:
+    """Texts by path of all that this project's own entries give."""
+    ops, backward = ([(f"yaml/{folder}/{file.name}", file.read_text(encoding="utf-8"))
+                      for file in sorted((ROOT / "yaml" / folder).glob("*.yaml"))]
+                     for folder in ("ops", "backward"))
+    return render(parse_ops(ops), parse_backward(backward)).texts
+
+
+our_texts = functools.cache(render_our_entries)  # which takes seconds
 
 
 def definitions(texts: dict[str, str]) -> dict[str, str]:

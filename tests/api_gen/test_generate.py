@@ -2,17 +2,14 @@
 
 import re
 
-from conftest import ROOT, definitions, fails, generated
+from conftest import definitions, fails, generated, our_texts, render_our_entries
 
 import pytest
 
-from api_gen.backward import parse_backward
 from api_gen.emit import render
 from api_gen.errors import SpecErrors
 from api_gen.functions import Functions
 from api_gen.parse import parse_ops
-
-FILES = [sorted((ROOT / "yaml" / folder).glob("*.yaml")) for folder in ("ops", "backward")]
 
 
 def body_of(name: str, text: str) -> str:
@@ -204,10 +201,7 @@ def test_hidden_outputs_with_several_shown():
 
 
 def test_our_ops_are_the_same_every_time():
-    ops, backward = ([(path.name, path.read_text(encoding="utf-8")) for path in paths]
-                     for paths in FILES)
-    first, second = (render(parse_ops(ops), parse_backward(backward)).texts for _ in range(2))
-    assert first == second
+    assert our_texts() == render_our_entries()
 
 
 CALLER = """

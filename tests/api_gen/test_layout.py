@@ -3,23 +3,16 @@
 import shutil
 import subprocess
 
-from conftest import ROOT
+from conftest import ROOT, our_texts
 
 import pytest
 
 from api_gen import layout
-from api_gen.backward import parse_backward
 from api_gen.breaks import LIMIT
-from api_gen.emit import render
-from api_gen.parse import parse_ops
 
 
 def generated_sources() -> dict[str, str]:
-    ops, backward = ([(f"yaml/{folder}/{file.name}", file.read_text(encoding="utf-8"))
-                      for file in sorted((ROOT / "yaml" / folder).glob("*.yaml"))]
-                     for folder in ("ops", "backward"))
-    texts = render(parse_ops(ops), parse_backward(backward)).texts
-    return {name: text for name, text in texts.items() if name.endswith((".h", ".cc"))}
+    return {name: text for name, text in our_texts().items() if name.endswith((".h", ".cc"))}
 
 
 A, B = "a" * 20, "b" * 30

@@ -16,7 +16,9 @@ class Runner:
     """Compiles and runs modules for one number of devices; JAX takes it once per process."""
 
     def __init__(self, devices):
-        os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
+        # Each module runs once, on few numbers: to optimise it takes longer than to run it.
+        os.environ["XLA_FLAGS"] = (f"--xla_force_host_platform_device_count={devices} --xla_backend_optimization_level=0 "
+                                   "--xla_llvm_disable_expensive_passes=true")
         os.environ["JAX_PLATFORMS"] = "cpu"
         os.environ["JAX_ENABLE_X64"] = "1"  # int64 and float64 stay what they are
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # no advice on efficiency

@@ -465,10 +465,10 @@ def test_a_bundle_checks_without_the_tree(tmp_path):
 
 
 def test_a_bundle_says_why_there_is_none(tmp_path):
-    built(tmp_path, most=random.Random(1).randbytes(2_000_000).hex())
+    built(tmp_path, most=random.Random(1).randbytes(600_000).hex())
     folder = tmp_path / "bundle"
-    done = check(tmp_path, f"--bundle={folder}", "--megabytes=2")
-    assert done.returncode == 1 and "more than 2; build for one kind of GPU" in done.stderr
+    done = check(tmp_path, f"--bundle={folder}", "--megabytes=1")
+    assert done.returncode == 1 and "more than 1; build for one kind of GPU" in done.stderr
     assert not (tmp_path / "bundle.tar.xz").exists()
     done = check(tmp_path, f"--bundle={folder}")
     assert done.returncode == 1 and f"{folder} is not empty" in done.stderr

@@ -11,7 +11,7 @@ def test_builds_everything_then_runs_ctest(repo):
     assert "--target" not in build
     call, _ = repo.calls_of("ctest")
     assert call.startswith(f"ctest --test-dir {repo.root}/build --output-on-failure")
-    assert "--no-tests=error" in call and call.endswith("-j 2")
+    assert "--no-tests=error" in call and call.endswith("-j 6"), "two tests for each of three processors"
 
 
 def test_races_follow_in_a_build_of_their_own(repo):
@@ -21,8 +21,15 @@ def test_races_follow_in_a_build_of_their_own(repo):
     assert build.endswith("--target race_tests")
     _, call = repo.calls_of("ctest")
     assert call.startswith(f"ctest --test-dir {repo.root}/build/tsan --output-on-failure")
-    assert call.endswith("-j 2 -L ^races$")
-    assert "now the tests of races again" in result.stdout
+    assert call.endswith("-j 3 -L ^races$")
+    assert "now the tests of races again, with ThreadSanitizer and yields" in result.stdout
+
+
+def test_a_build_only_runs_nothing(repo):
+    assert repo.run("test", "--build-only").returncode == 0
+    builds = [call for call in repo.calls_of("cmake") if "--build" in call]
+    assert len(builds) == 2 and builds[1].endswith("--target race_tests")
+    assert repo.calls_of("ctest") == []
 
 
 @pytest.mark.parametrize("args", [("-R", "reshard"), ("-LE", "mpi"), ("--preset", "debug"),
@@ -40,7 +47,7 @@ def test_gpus_under_sanitizers(repo, kind):
     (build,) = [call for call in repo.calls_of("cmake") if "--build" in call]
     assert build.startswith(f"cmake --build {repo.root}/build ") and build.endswith(f"--target gpu_{kind}_tests")
     (call,) = repo.calls_of("ctest")
-    assert call.endswith(f"-j 2 -C {kind} -L ^gpu_{kind}$ -R kernels")
+    assert call.endswith(f"-j 3 -C {kind} -L ^gpu_{kind}$ -R kernels")
     assert bool(repo.calls_of("setarch")) == (kind == "tsan")
 
 
@@ -52,7 +59,7 @@ def test_what_concerns_gpus_is_built_and_run_apart(repo):
     assert "--target" not in build
     assert len(races) == 2 and "-DAUTOPHI_GPU_TESTS=ON" in races[0]
     release, tsan = repo.calls_of("ctest")
-    assert release.endswith("-j 2 -L ^gpu") and tsan.endswith("-j 2 -L ^races$ -R cuda_on_cpu")
+    assert release.endswith("-j 3 -L ^gpu") and tsan.endswith("-j 3 -L ^races$ -R cuda_on_cpu")
 
 
 def test_without_nvcc_cuda_is_emulated_all_the_same(repo):
@@ -60,7 +67,7 @@ def test_without_nvcc_cuda_is_emulated_all_the_same(repo):
     (configure,) = [call for call in repo.calls_of("cmake") if "--preset" in call]
     assert "-DAUTOPHI_GPU_TESTS=ON" in configure and "AUTOPHI_CUDA=" not in configure
     (call,) = repo.calls_of("ctest")
-    assert call.endswith("-j 2 -L ^gpu -R softmax")
+    assert call.endswith("-j 3 -L ^gpu -R softmax")
 
 
 def test_tests_of_cpus_are_built_without_those_of_gpus(repo):
@@ -79,7 +86,7 @@ def test_races_alone(repo):
     (build,) = [call for call in repo.calls_of("cmake") if "--build" in call]
     assert build.endswith("--target race_tests")
     (call,) = repo.calls_of("ctest")
-    assert call.endswith("-j 2 -L ^races$ -R storage")
+    assert call.endswith("-j 3 -L ^races$ -R storage")
 
 
 def test_races_fail_the_run(repo):
@@ -212,7 +219,8 @@ def test_a_failing_test_of_an_operator_fails(programs, name):
 
 @pytest.mark.parametrize("args, message", [(("--preset", "fast"), "unknown preset 'fast'"),
                                            (("--fast",), "unknown argument '--fast'"),
-                                           (("-R",), "-R needs a value")])
+                                           (("-R",), "-R needs a value"),
+                                           (("--op", "relu", "--build-only"), "--build-only has no part in that")])
 def test_wrong_arguments_are_named(repo, args, message):
     result = repo.run("test", *args)
     assert result.returncode != 0

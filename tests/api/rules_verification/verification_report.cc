@@ -89,7 +89,8 @@ size_t most_of(const Effort& effort, int mesh_ndim, bool is_rare) {
 
 }  // namespace
 
-OperatorResult examined(const Trial& trial, const Effort& effort, uint32_t seed, bool is_rare) {
+OperatorResult examined(const Trial& trial, const Effort& effort, uint32_t seed, bool is_rare,
+                        bool is_studied) {
   std::mt19937 rng(seed_of(trial.name, seed));
   OperatorResult row;
   row.calls = 1;
@@ -97,7 +98,7 @@ OperatorResult examined(const Trial& trial, const Effort& effort, uint32_t seed,
     const auto tried = layouts(trial, mesh, most_of(effort, mesh.ndim(), is_rare), rng);
     const auto found = verdicts(trial, mesh, tried);
     for (const Verdict& verdict : found) count(verdict, &row);
-    if (is_rare || mesh.size() > 3) continue;
+    if (is_rare || !is_studied || mesh.size() > 3) continue;
     for (const Study& study : studied(trial, mesh, tried, found)) count(study, &row);
   }
   return row;
@@ -112,7 +113,8 @@ VerificationReport verify_rules(const std::vector<CapturedCall>& calls, const Ef
   std::map<std::string, OperatorResult> rows;
   for (const CapturedCall& call : calls) {
     if (!op.empty() && op != call.op->name) continue;
-    OperatorResult row = examined(trial_of(call), effort, seed, call.is_rare);
+    const bool is_studied = effort.studies_all || !rows.contains(call.op->name);
+    OperatorResult row = examined(trial_of(call), effort, seed, call.is_rare, is_studied);
     row.op = call.op->name;
     row.rule = call.op->rule.name;
     if (done) done(row);

@@ -17,10 +17,13 @@ struct Effort {
   size_t one_dim;
   size_t two_dims;
   size_t three_dims;
-  size_t rare;  // of calls of rare extents and numbers, on any mesh
+  size_t rare;       // of calls of rare extents and numbers, on any mesh
+  bool studies_all;  // whether each call's moves are looked at, not only those of an op's first call
 };
-inline constexpr Effort kFullEffort{.one_dim = 400, .two_dims = 200, .three_dims = 100, .rare = 30};
-inline constexpr Effort kSmallEffort{.one_dim = 9, .two_dims = 6, .three_dims = 5, .rare = 1};
+inline constexpr Effort kFullEffort{
+    .one_dim = 400, .two_dims = 200, .three_dims = 100, .rare = 30, .studies_all = true};
+inline constexpr Effort kSmallEffort{
+    .one_dim = 9, .two_dims = 6, .three_dims = 5, .rare = 1, .studies_all = false};
 
 /// 2, 3, 4 and 8 ranks; 2x2, 2x3, 2x4; 2x2x2.
 const std::vector<distributed::ProcessMesh>& verification_meshes();
@@ -44,9 +47,10 @@ struct OperatorResult {
   void add(const OperatorResult& other);
 };
 
-/// One call on all meshes. The draw depends on the seed and the trial's name alone.
+/// One call on all meshes. The draw depends on the seed and the trial's name alone. Moves of inputs
+/// are looked at, in child processes, only where it `is_studied`.
 OperatorResult examined(const Trial& trial, const Effort& effort, uint32_t seed,
-                        bool is_rare = false);
+                        bool is_rare = false, bool is_studied = true);
 
 struct VerificationReport {
   uint32_t seed = 0;

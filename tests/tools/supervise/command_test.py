@@ -86,6 +86,7 @@ class Jobs(Supervised):
         job = self.job(steps)
         process = self.start("-n", 2, "--mesh=pp=2", job)
         self.await_steps(8)
+        await_true(self.checkpoints, "a checkpoint, which is written in the background")
         os.kill(ranks_of(job)[1], signal.SIGKILL)
         output = self.finish(process, 0)
         self.assertRegex(output, r"attempt 1 ended at step \d+: exit status \d+.*; restart 1 of 10")
