@@ -3,23 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "api/simulation/predict.h"
 #include "distributed/simulator/machine.h"
 #include "tools/job/setup.h"
 
 namespace phi::job {
-
-/// Flops of a step of the job's model, without recomputation, as if one rank computed it: copies of
-/// values on several ranks count once. Errors: those of the job's operators.
-double model_flops(const Setup& setup);
-
-/// Model flops utilisation of steps of this length: model_flops divided by those that the job's
-/// ranks could have computed at the machine's peak for the job's dtype. Nothing without a peak.
-std::optional<double> utilisation(const Setup& setup,
-                                  const distributed::simulator::MachineModel& machine,
-                                  double seconds);
 
 struct PredictedJob {
   simulation::RecordedWorld world;
