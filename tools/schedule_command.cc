@@ -17,7 +17,7 @@
 #include "distributed/pipeline/schedules/check.h"
 #include "distributed/pipeline/schedules/drawing.h"
 #include "distributed/pipeline/schedules/make_schedule.h"
-#include "distributed/pipeline/schedules/simulate.h"
+#include "distributed/simulator/simulate_schedule.h"
 #include "phi/common/errors.h"
 #include "phi/common/process/terminal.h"
 #include "tools/cli/command_line.h"
@@ -141,7 +141,7 @@ void run() {
   const Schedule schedule = make_schedule();
   const ActionTimes action_times = times();
   distributed::pipeline::check(schedule);
-  const Simulation simulation = distributed::pipeline::simulate(schedule, action_times);
+  const Simulation simulation = distributed::simulator::simulate_schedule(schedule, action_times);
   if (!FLAGS_svg.empty()) write_svg(FLAGS_svg, draw_svg(schedule, simulation));
   fmt::print("{}\n", title_of(schedule));
   fmt::print("{}", draw_text(schedule, simulation,

@@ -25,8 +25,9 @@ std::string memory_of(const PlannedLayout& plan, int64_t memory_bytes) {
 }
 
 std::string utilisation_of(const PlannedLayout& plan) {
-  const auto& mfu = plan.predicted.mfu;
-  return mfu ? fmt::format("  {:4.1f} %", 100 * *mfu) : "";
+  const auto& at_peak = plan.predicted.at_peak;
+  if (!at_peak) return "";
+  return fmt::format("  {:4.1f} %", 100 * at_peak->model_seconds / plan.predicted.step_seconds);
 }
 
 size_t width_of(const std::vector<PlannedLayout>& plans, size_t top) {

@@ -154,11 +154,14 @@ class StagePrograms {
   RankPrograms programs_;
 };
 
-// For programs whose launches have known times.
-MachineModel links_alone(const MachineModel& machine) {
+// For programs of the first rank of each stage, whose launches have known times. The other ranks of
+// a stage send as much at the same time.
+MachineModel links_of_first_ranks(const MachineModel& machine, int64_t ranks_per_stage) {
   MachineModel links = machine;
   links.cores = 0;
   links.issue_us = 0;
+  for (auto& link : links.links)
+    link.GBps /= static_cast<double>(std::min(link.shared_by, ranks_per_stage));
   return links;
 }
 
@@ -183,7 +186,8 @@ double BodyTimes::seconds_of(const RankPrograms& programs) const {
 double simulate(const ComposedStep& step, BodyTimes& times) {
   check_composed(step);
   const RankPrograms programs = StagePrograms(step, times).build();
-  return distributed::simulator::simulate(programs, links_alone(times.machine())).seconds;
+  const MachineModel machine = links_of_first_ranks(times.machine(), step.ranks_per_stage);
+  return distributed::simulator::simulate(programs, machine).seconds;
 }
 
 }  // namespace phi::simulation

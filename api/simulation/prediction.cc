@@ -102,12 +102,17 @@ nlohmann::ordered_json to_json(const Prediction& prediction) {
     }
   }
   using Json = nlohmann::ordered_json;
-  return {{"step_seconds", prediction.step_seconds},
-          {"tokens_per_s", prediction.tokens_per_s},
-          {"mfu", prediction.mfu ? Json(*prediction.mfu) : Json()},
-          {"device_bytes", prediction.device_bytes > 0 ? Json(prediction.device_bytes) : Json()},
-          {"unlisted_ops", prediction.unlisted},
-          {"ranks", std::move(ranks)}};
+  Json out = {{"step_seconds", prediction.step_seconds}, {"tokens_per_s", prediction.tokens_per_s}};
+  out.update(utilisation_json(prediction.at_peak, prediction.step_seconds));
+  out["device_bytes"] = prediction.device_bytes > 0 ? Json(prediction.device_bytes) : Json();
+  out["unlisted_ops"] = prediction.unlisted;
+  out["ranks"] = std::move(ranks);
+  return out;
+}
+
+nlohmann::ordered_json utilisation_json(const std::optional<TimeAtPeak>& at_peak, double seconds) {
+  if (!at_peak || seconds <= 0) return {{"mfu", nullptr}, {"hfu", nullptr}};
+  return {{"mfu", at_peak->model_seconds / seconds}, {"hfu", at_peak->hardware_seconds / seconds}};
 }
 
 std::string json_text(const Prediction& prediction, int indent) {
@@ -152,8 +157,11 @@ std::string table(const Prediction& prediction) {
                        human_bytes(own.bytes_sent), human_bytes(own.bytes_received),
                        human_bytes(own.peak_tensor_bytes));
   }
-  if (prediction.mfu)
-    out += fmt::format("model flops utilisation: {:.1f} %\n", 100 * *prediction.mfu);
+  if (prediction.at_peak) {
+    out += fmt::format("model flops utilisation: {:.1f} %, with recomputation {:.1f} %\n",
+                       100 * prediction.at_peak->model_seconds / prediction.step_seconds,
+                       100 * prediction.at_peak->hardware_seconds / prediction.step_seconds);
+  }
   out += lack_of_memory(prediction);
   const auto most =
       std::ranges::max_element(prediction.ranks, {}, &RankPrediction::peak_tensor_bytes);

@@ -27,11 +27,20 @@ struct RankPrediction {
   friend bool operator==(const RankPrediction&, const RankPrediction&) = default;
 };
 
+/// How long a step's flops take if all ranks compute at the machine's peak for the job's dtype.
+/// Divided by the time of a step, these are its utilisations.
+struct TimeAtPeak {
+  double model_seconds = 0;     // flops of the model, each once
+  double hardware_seconds = 0;  // flops of all launches, with recomputation
+
+  friend bool operator==(const TimeAtPeak&, const TimeAtPeak&) = default;
+};
+
 struct Prediction {
   double step_seconds = 0;
   double tokens_per_s = 0;
-  std::optional<double> mfu;  // model flops utilisation: of the machine's peak for the job's dtype
-  int64_t device_bytes = 0;   // that tensors of a rank can have; 0: unknown
+  std::optional<TimeAtPeak> at_peak;  // if the machine has a peak
+  int64_t device_bytes = 0;           // that tensors of a rank can have; 0: unknown
   std::vector<RankPrediction> ranks;
   std::vector<size_t> class_of;  // by rank; ranks whose steps are equal are one class
   size_t classes = 0;
@@ -49,6 +58,10 @@ inline constexpr size_t kMostListedRanks = 1024;
 nlohmann::ordered_json to_json(const Prediction& prediction);
 /// to_json as text, with this number of spaces per level; -1: on one line.
 std::string json_text(const Prediction& prediction, int indent = -1);
+
+/// {"mfu": 0.4, "hfu": 0.5} of a step of this length: model and hardware flops utilisation. Both
+/// are null without `at_peak`, or if `seconds` is 0.
+nlohmann::ordered_json utilisation_json(const std::optional<TimeAtPeak>& at_peak, double seconds);
 
 /// {"weights": 4096, "messages": 128}
 nlohmann::ordered_json to_json(const MemoryHolders& holders);

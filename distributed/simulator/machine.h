@@ -45,10 +45,10 @@ struct LinkLevel {
   int64_t size = 0;       // ranks of a unit; 0: any number, in the last level
   double latency_us = 0;  // of a message
   double GBps = 0;        // in each direction of one link, 1e9 bytes per second
-  int64_t shared_by = 1;  // neighbouring ranks that share one link of this level
+  int64_t shared_by = 1;  // ranks that share one link of this level: 0 to shared_by - 1, and so on
   int line = 0;           // in the machine file, for messages; 0: none
 
-  /// Rate at which one rank receives if all ranks that share its link receive at once.
+  /// Rate at which a rank receives if all ranks that share its link do at once.
   double rank_GBps() const { return GBps / static_cast<double>(shared_by); }
   /// Compares all but `line`.
   friend bool operator==(const LinkLevel& a, const LinkLevel& b) {
@@ -62,7 +62,7 @@ struct LinkLevel {
 /// How the members of a group exchange messages in a collective.
 enum class Collectives : uint8_t {
   kDirect,    // every member sends to every other: MPI and local worlds (distributed/comm/group.h)
-  kNccl,      // rings and trees (nccl_time.h)
+  kNccl,      // rings and trees (nccl_transfer.h)
   kNcclExact  // gathers as kNccl; reductions and broadcasts as kDirect, with NCCL's messages. No
               // machine file has it: a job with `run.reduction: exact` makes it of kNccl
 };

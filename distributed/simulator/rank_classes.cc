@@ -134,6 +134,19 @@ class LevelCounts {
   std::vector<std::unordered_map<int64_t, uint64_t>> units_;  // members by unit
 };
 
+// The ranks `first` to `end_of_link` - 1 share a link, if `first` is the lowest of them.
+size_t end_of_link(const LinkLevel& level, size_t first, size_t num_ranks) {
+  return first + std::min(static_cast<size_t>(level.shared_by), num_ranks - first);
+}
+
+// The classes of ranks `first` to `last` - 1.
+Key sharers(const std::vector<size_t>& of_rank, size_t first, size_t last) {
+  Key key(of_rank.begin() + static_cast<std::ptrdiff_t>(first),
+          of_rank.begin() + static_cast<std::ptrdiff_t>(last));
+  std::ranges::sort(key);
+  return key;
+}
+
 class Partition {
  public:
   Partition(const WorldPrograms& world, const MachineModel& machine,
@@ -236,17 +249,30 @@ class Partition {
   }
 
   void split() {
-    Numbering of_groups, of_ranks;
+    Numbering of_groups, of_links, of_ranks;
     std::vector<size_t> signatures;
     for (size_t group = 0; group < world_.num_groups(); ++group) {
       signatures.push_back(of_groups.number(members_of(group)));
     }
-    std::vector<size_t> next;
+    std::vector<Key> keys;
     for (size_t rank = 0; rank < class_.size(); ++rank) {
-      next.push_back(of_ranks.number(neighbours_of(rank, signatures)));
+      keys.push_back(neighbours_of(rank, signatures));
     }
+    for (const LinkLevel& level : machine_.links) add_sharers(level, &of_links, &keys);
+    std::vector<size_t> next;
+    for (Key& key : keys) next.push_back(of_ranks.number(std::move(key)));
     class_ = std::move(next);
     num_classes_ = of_ranks.size();
+  }
+
+  // Which classes share a link of this level with each rank.
+  void add_sharers(const LinkLevel& level, Numbering* of_links, std::vector<Key>* keys) const {
+    if (level.shared_by == 1) return;
+    for (size_t first = 0; first < class_.size();) {
+      const size_t last = end_of_link(level, first, class_.size());
+      const size_t link = of_links->number(sharers(class_, first, last));
+      for (; first < last; ++first) (*keys)[first].push_back(link);
+    }
   }
 
   // The classes of a group whose calls wait for all members.
@@ -294,8 +320,9 @@ enum class Shared : uint8_t { kAllGroups, kGroupsOfCollectives };
 // Builds the classes and their groups from the class of each rank.
 class ClassBuilder {
  public:
-  ClassBuilder(const WorldPrograms& world, std::vector<size_t> of_rank, Shared shared)
-      : world_(world), membership_(world), shared_(shared) {
+  ClassBuilder(const WorldPrograms& world, const MachineModel& machine, std::vector<size_t> of_rank,
+               Shared shared)
+      : world_(world), machine_(machine), membership_(world), shared_(shared) {
     out_.of_rank = std::move(of_rank);
   }
 
@@ -309,6 +336,8 @@ class ClassBuilder {
  private:
   void add_class(size_t rank) {
     RankClass added{rank, {}};
+    for (size_t level = 0; level < machine_.links.size(); ++level)
+      added.links.push_back(link_of(rank, level));
     const WorldPrograms::Rank& own = world_.rank(rank);
     for (size_t slot = 0; slot < own.groups.size(); ++slot)
       added.slots.push_back({own.groups[slot], membership_.positions[rank][slot]});
@@ -316,6 +345,17 @@ class ClassBuilder {
       if (const auto* call = std::get_if<GroupCall>(&event)) add_call(*call, added);
     }
     out_.classes.push_back(std::move(added));
+  }
+
+  RankClass::LinkShare link_of(size_t rank, size_t level) {
+    const LinkLevel& link = machine_.links[level];
+    const size_t first = rank - rank % static_cast<size_t>(link.shared_by);
+    Key key = sharers(out_.of_rank, first, end_of_link(link, first, world_.num_ranks()));
+    const int64_t ranks = std::ranges::count(key, out_.of_rank[rank]);
+    key.push_back(level);
+    const size_t index = link_numbers_.number(std::move(key));
+    if (index == out_.links.size()) out_.links.push_back(level);
+    return {index, ranks};
   }
 
   void add_call(const GroupCall& call, RankClass& to) {
@@ -344,18 +384,20 @@ class ClassBuilder {
   }
 
   const WorldPrograms& world_;
+  const MachineModel& machine_;
   const Membership membership_;
   const Shared shared_;
   std::map<std::vector<Endpoint>, size_t> groups_;
+  Numbering link_numbers_;
   RankClasses out_;
 };
 
 }  // namespace
 
-RankClasses one_class_per_rank(const WorldPrograms& world) {
+RankClasses one_class_per_rank(const WorldPrograms& world, const MachineModel& machine) {
   std::vector<size_t> of_rank(world.num_ranks());
   std::iota(of_rank.begin(), of_rank.end(), size_t{0});
-  return ClassBuilder(world, std::move(of_rank), Shared::kAllGroups).build();
+  return ClassBuilder(world, machine, std::move(of_rank), Shared::kAllGroups).build();
 }
 
 std::optional<RankClasses> classes_of(const WorldPrograms& world, const MachineModel& machine,
@@ -363,7 +405,7 @@ std::optional<RankClasses> classes_of(const WorldPrograms& world, const MachineM
   Partition partition(world, machine, slow);
   if (!partition.is_regular()) return std::nullopt;
   partition.refine();
-  return ClassBuilder(world, partition.of_rank(), Shared::kGroupsOfCollectives).build();
+  return ClassBuilder(world, machine, partition.of_rank(), Shared::kGroupsOfCollectives).build();
 }
 
 }  // namespace phi::distributed::simulator

@@ -3,13 +3,12 @@
 //   const auto programs = programs_of(schedule, {18.522, 18.086, 9.337, 0.601});
 //   const SimulatedStep step = simulate(programs, schedule_machine(times));
 //
-// The times are those of pipeline::simulate, which needs no machine; a recorded job has the order
-// of its schedule in its own programs and needs neither.
+// A recorded job has the order of its schedule in its own programs.
 #pragma once
 
 #include <vector>
 
-#include "distributed/pipeline/schedules/simulate.h"
+#include "distributed/pipeline/schedules/schedule_times.h"
 #include "distributed/simulator/machine.h"
 #include "distributed/simulator/rank_program.h"
 

@@ -1,4 +1,5 @@
-// Plays all classes of ranks, each until it waits for a call that others have not made yet.
+// Plays all classes of ranks, each until it waits for messages; then the links, until some arrive.
+// All times that the links know are therefore in the past of whatever uses them next.
 #include "distributed/simulator/simulate.h"
 
 #include <fmt/format.h>
@@ -6,37 +7,53 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
 
-#include "distributed/simulator/collectives/collective_time.h"
+#include "distributed/simulator/collectives/reception.h"
+#include "distributed/simulator/link_traffic.h"
 #include "distributed/simulator/rank_classes.h"
 #include "phi/common/errors.h"
 
 namespace phi::distributed::simulator {
 namespace {
 
-// A call that a class has made.
+// A call that a class has made. Point-to-point calls have messages of their own.
 struct MadeCall {
   const GroupCall* call = nullptr;
-  double time = 0;    // when it was made
-  size_t number = 0;  // among the calls of its group, from 0
+  double time = 0;              // when it was made
+  size_t number = 0;            // among the calls of its group, from 0
+  size_t missing = 0;           // senders that have not made it
+  double ready = 0;             // when the last sender has made it
+  std::optional<double> end{};  // when its messages have arrived
+  bool is_waited_for = false;   // by its class
 };
 
-// The calls of a class in one of its groups, and the classes that wait for the next one.
+// A class that receives messages of a call which this one has not made yet.
+struct Receiver {
+  size_t rank_class = 0;
+  size_t call = 0;  // of ClassState::calls
+  const PeerTraffic* peer = nullptr;
+};
+
+// The calls of a class in one of its groups.
 struct GroupMember {
-  std::vector<MadeCall> made;
-  std::vector<size_t> waiting{};
+  std::vector<size_t> made{};                   // of ClassState::calls, by number
+  std::multimap<size_t, Receiver> receivers{};  // by number of the call
 };
 
 // A call of all members of a group.
 struct MatchedCall {
-  size_t missing;      // members that have not made it
-  double latest = 0;   // when the last of the others has
-  double slowest = 0;  // time of a member to receive its messages
-  Endpoint first{};    // that made it
+  size_t missing;        // members that have not made it
+  double latest = 0;     // when the last of the others has
+  Endpoint first{};      // that made it
+  size_t under_way = 0;  // members that have not received their messages
+  double end = 0;        // when the last of the others has
   std::vector<size_t> waiting{};
+
+  bool is_over() const { return missing == 0 && under_way == 0; }
 };
 
 struct ClassState {
@@ -49,11 +66,19 @@ struct ClassState {
   std::vector<MadeCall> calls;  // by number of the call in the program
 };
 
-// When the messages of a call begin to arrive, and for how long they do.
-struct Transfer {
-  double ready = 0;
-  double seconds = 0;
+// The call to which a transfer belongs.
+struct CallOfTransfer {
+  bool is_collective = false;
+  size_t index = 0;   // of the group of classes, or of the class that receives
+  size_t number = 0;  // of the call in it
+  double combining = 0;
 };
+
+std::vector<double> rates_of(const MachineModel& machine, const RankClasses& classes) {
+  std::vector<double> rates;
+  for (const size_t level : classes.links) rates.push_back(machine.links[level].GBps * 1e9);
+  return rates;
+}
 
 class StepSimulation {
  public:
@@ -67,7 +92,8 @@ class StepSimulation {
         states_(classes.classes.size()),
         members_(states_.size()),
         groups_(classes.groups.size()),
-        links_(world.num_groups()) {
+        links_(world.num_groups()),
+        traffic_(rates_of(machine, classes)) {
     if (options.keeps_timeline) timeline_.resize(states_.size());
     for (size_t c = 0; c < states_.size(); ++c) {
       const RankClass& own = classes.classes[c];
@@ -82,10 +108,10 @@ class StepSimulation {
   // Returns false if classes wait for calls that are never made.
   bool run() {
     for (size_t c = 0; c < states_.size(); ++c) ready_.push_back(c);
-    while (!ready_.empty()) {
-      const size_t c = ready_.front();
-      ready_.pop_front();
-      advance(c);
+    advance_all();
+    for (auto ended = traffic_.next(); !ended.empty(); ended = traffic_.next()) {
+      for (const LinkTraffic::Ended& transfer : ended) receive(transfer);
+      advance_all();
     }
     for (size_t c = 0; c < states_.size(); ++c) {
       if (!is_over(c)) return false;
@@ -120,7 +146,7 @@ class StepSimulation {
         const MatchedCall& matched = groups_[group][number];
         if (matched.missing == 0) continue;
         const auto has_made = [&](const Endpoint& member) {
-          return member.slot != kNoIndex && made_by(member).size() > number;
+          return member.slot != kNoIndex && num_made(member) > number;
         };
         const Endpoint made = *std::ranges::find_if(members, has_made);
         const Endpoint absent = *std::ranges::find_if_not(members, has_made);
@@ -149,12 +175,16 @@ class StepSimulation {
   const std::vector<int64_t>& ranks_of(const Endpoint& member) const {
     return world_.group(slot_of(member).group);
   }
-  const std::vector<MadeCall>& made_by(const Endpoint& member) const {
-    return members_[member.rank_class][member.slot].made;
+  size_t num_made(const Endpoint& member) const {
+    return members_[member.rank_class][member.slot].made.size();
+  }
+  const MadeCall& call_of(const Endpoint& member, size_t number) const {
+    const size_t index = members_[member.rank_class][member.slot].made[number];
+    return states_[member.rank_class].calls[index];
   }
 
   std::string name_of(const Endpoint& member, size_t number) const {
-    return fmt::format("{}, call {} of group {{{}}}", made_by(member)[number].call->op, number + 1,
+    return fmt::format("{}, call {} of group {{{}}}", call_of(member, number).call->op, number + 1,
                        fmt::join(ranks_of(member), ","));
   }
 
@@ -173,6 +203,14 @@ class StepSimulation {
     }
   }
 
+  void advance_all() {
+    while (!ready_.empty()) {
+      const size_t c = ready_.front();
+      ready_.pop_front();
+      advance(c);
+    }
+  }
+
   // Runs events until the class ends or must wait.
   void advance(size_t c) {
     ClassState& state = states_[c];
@@ -182,9 +220,9 @@ class StepSimulation {
       const RankEvent& event = events[state.next];
       if (const auto* call = std::get_if<GroupCall>(&event)) {
         if (!state.is_posted) post(c, *call);
-        if (!call->is_started && !finish(c, state.calls.back())) return;
+        if (!call->is_started && !finish(c, state.calls.size() - 1)) return;
       } else if (const auto* wait = std::get_if<CallWait>(&event)) {
-        if (!finish(c, state.calls[wait->call])) return;
+        if (!finish(c, wait->call)) return;
       } else {
         issue(state);
         const double seconds = seconds_of(c)[state.next] * state.slow;
@@ -204,100 +242,150 @@ class StepSimulation {
     state.clock = begin;
   }
 
-  // The class makes a call, which wakes those that wait for it.
+  // The class makes a call. Messages that wait for no other member begin.
   void post(size_t c, const GroupCall& call) {
     const Endpoint own{c, call.group};
     ClassState& state = states_[c];
     issue(state);
     GroupMember& member = members_[c][call.group];
-    const MadeCall& made =
-        member.made.emplace_back(MadeCall{&call, state.clock, member.made.size()});
-    state.calls.push_back(made);
+    const size_t index = state.calls.size(), number = member.made.size();
+    state.calls.push_back(MadeCall{.call = &call, .time = state.clock, .number = number});
+    member.made.push_back(index);
     state.is_posted = true;
-    if (slot_of(own).shared != kNoIndex) arrive(own, made);
-    wake(member.waiting);
+    if (slot_of(own).shared != kNoIndex) arrive(own, number);
+    if (call.pattern == CallPattern::kPointToPoint) expect_messages(own, index);
+    const auto receivers = member.receivers.equal_range(number);
+    for (auto each = receivers.first; each != receivers.second; ++each)
+      hear_from(own, number, each->second);
+    member.receivers.erase(receivers.first, receivers.second);
   }
 
-  void arrive(const Endpoint& own, const MadeCall& made) {
-    std::vector<MatchedCall>& calls = groups_[slot_of(own).shared];
-    if (calls.size() == made.number) {
-      const size_t members = classes_.groups[slot_of(own).shared].members.size();
-      calls.push_back(MatchedCall{.missing = members, .first = own});
-    }
-    MatchedCall& matched = calls[made.number];
-    if (made_by(matched.first)[made.number].call->op != made.call->op) {
+  void arrive(const Endpoint& own, size_t number) {
+    const size_t group = slot_of(own).shared;
+    std::vector<MatchedCall>& calls = groups_[group];
+    if (calls.size() == number)
+      calls.push_back(MatchedCall{.missing = classes_.groups[group].members.size(), .first = own});
+    MatchedCall& matched = calls[number];
+    const MadeCall& made = call_of(own, number);
+    if (call_of(matched.first, number).call->op != made.call->op) {
       const auto [low, high] = std::minmax(matched.first, own);
       throw errors::InvalidArgument("rank {} makes {}, and rank {} makes {} instead.", rank_of(low),
-                                    name_of(low, made.number), rank_of(high),
-                                    made_by(high)[made.number].call->op);
+                                    name_of(low, number), rank_of(high),
+                                    call_of(high, number).call->op);
     }
     matched.latest = std::max(matched.latest, made.time);
-    if (made.call->pattern != CallPattern::kPointToPoint &&
-        depends_on_messages(machine_, links_of_group(own), *made.call)) {
-      matched.slowest =
-          std::max(matched.slowest,
-                   receive_seconds(machine_, ranks_of(own), *made.call, slot_of(own).position));
-    }
     --matched.missing;
-    if (matched.missing == 0) wake(matched.waiting);
+    if (matched.missing == 0 && made.call->pattern != CallPattern::kPointToPoint)
+      begin_collective(group, number);
   }
 
-  void wake(std::vector<size_t>& waiting) {
-    for (const size_t c : std::exchange(waiting, {})) ready_.push_back(c);
+  void begin_collective(size_t group, size_t number) {
+    MatchedCall& matched = groups_[group][number];
+    for (const Endpoint& member : classes_.groups[group].members) {
+      const GroupCall& call = *call_of(member, number).call;
+      begin_transfer({.is_collective = true, .index = group, .number = number}, member,
+                     matched.latest,
+                     reception_of_collective(machine_, links_of_group(member), ranks_of(member),
+                                             call, slot_of(member).position));
+      ++matched.under_way;
+    }
   }
 
-  // Lets the class wait for a call. Returns false if members must arrive first.
-  bool finish(size_t c, const MadeCall& made) {
-    const std::optional<Transfer> transfer = transfer_of(c, made);
-    if (!transfer) return false;
+  // Begins the messages to a member, unless some senders have not made the call.
+  void expect_messages(const Endpoint& own, size_t index) {
+    MadeCall& made = states_[own.rank_class].calls[index];
+    for (const PeerTraffic& peer : made.call->peers) made.missing += peer.messages_received > 0;
+    if (made.missing == 0) return begin_messages(own.rank_class, index);
+    for (const PeerTraffic& peer : made.call->peers) {
+      if (peer.messages_received == 0) continue;
+      const Endpoint& from = slot_of(own).peers.at(peer.distance);
+      if (from.slot == kNoIndex) continue;  // it never does
+      const Receiver receiver{own.rank_class, index, &peer};
+      if (num_made(from) > made.number) {
+        hear_from(from, made.number, receiver);
+      } else {
+        members_[from.rank_class][from.slot].receivers.emplace(made.number, receiver);
+      }
+    }
+  }
+
+  // A sender has made the call in which another class receives from it.
+  void hear_from(const Endpoint& sender, size_t number, const Receiver& receiver) {
+    MadeCall& made = states_[receiver.rank_class].calls[receiver.call];
+    const MadeCall& sent = call_of(sender, number);
+    check_message({receiver.rank_class, made.call->group}, made, *receiver.peer, *sent.call);
+    made.ready = std::max(made.ready, sent.time);
+    if (--made.missing == 0) begin_messages(receiver.rank_class, receiver.call);
+  }
+
+  void begin_messages(size_t c, size_t index) {
+    const MadeCall& made = states_[c].calls[index];
+    const Endpoint own{c, made.call->group};
+    begin_transfer(
+        {.index = c, .number = index}, own, std::max(made.ready, made.time),
+        reception_of_messages(machine_, ranks_of(own), *made.call, slot_of(own).position));
+  }
+
+  void begin_transfer(CallOfTransfer call, const Endpoint& receiver, double begin,
+                      const Reception& reception) {
+    LinkTraffic::Transfer transfer{.begin = begin + reception.latency,
+                                   .at_once = reception.at_once};
+    for (const Reception::Leg& leg : reception.legs) {
+      const RankClass::LinkShare& link = classes_.classes[receiver.rank_class].links[leg.level];
+      transfer.legs.push_back({link.index, leg.bytes, link.ranks});
+    }
+    const size_t id = traffic_.add(std::move(transfer));
+    call.combining = reception.combining;
+    calls_of_transfers_.resize(std::max(calls_of_transfers_.size(), id + 1));
+    calls_of_transfers_[id] = call;
+  }
+
+  // The messages of a transfer have arrived: wakes those that wait for them.
+  void receive(const LinkTraffic::Ended& transfer) {
+    const CallOfTransfer& call = calls_of_transfers_[transfer.id];
+    const double end = transfer.time + call.combining;
+    if (!call.is_collective) {
+      MadeCall& made = states_[call.index].calls[call.number];
+      made.end = end;
+      if (made.is_waited_for) ready_.push_back(call.index);
+      return;
+    }
+    MatchedCall& matched = groups_[call.index][call.number];
+    matched.end = std::max(matched.end, end);
+    if (--matched.under_way > 0) return;
+    for (const size_t c : std::exchange(matched.waiting, {})) ready_.push_back(c);
+  }
+
+  // Nothing while messages are missing.
+  std::optional<Arrival> arrival_of(size_t c, const MadeCall& made) const {
+    if (made.call->pattern == CallPattern::kPointToPoint) {
+      if (!made.end) return std::nullopt;
+      return Arrival{std::max(made.ready, made.time), *made.end};
+    }
+    const MatchedCall& matched = groups_[slot_of({c, made.call->group}).shared][made.number];
+    if (!matched.is_over()) return std::nullopt;
+    return Arrival{matched.latest, matched.end};
+  }
+
+  // Lets the class wait for a call. Returns false if messages are missing, which then wake it.
+  bool finish(size_t c, size_t index) {
+    MadeCall& made = states_[c].calls[index];
+    const bool is_p2p = made.call->pattern == CallPattern::kPointToPoint;
+    const std::optional<Arrival> arrival = arrival_of(c, made);
+    if (!arrival) {
+      made.is_waited_for = true;
+      if (!is_p2p) groups_[slot_of({c, made.call->group}).shared][made.number].waiting.push_back(c);
+      return false;
+    }
     ClassState& state = states_[c];
-    const double begin = std::max(transfer->ready, made.time);
-    const double end = end_of_wait(machine_, state.clock, begin, transfer->seconds);
-    const double bubble = std::clamp(transfer->ready - state.clock, 0.0, end - state.clock);
+    const double end = end_of_wait(machine_, state.clock, *arrival);
+    const double bubble = std::clamp(arrival->begin - state.clock, 0.0, end - state.clock);
     state.time.bubble += bubble;
     state.time.exposed += end - state.clock - bubble;
     state.clock = end;
     // The host waits for messages of single ranks, but only the device for collectives.
-    if (made.call->pattern == CallPattern::kPointToPoint)
-      state.issued = std::max(state.issued, end);
+    if (is_p2p) state.issued = std::max(state.issued, end);
     return true;
-  }
-
-  // Nothing if members must arrive first, which then wake the class.
-  std::optional<Transfer> transfer_of(size_t c, const MadeCall& made) {
-    const Endpoint own{c, made.call->group};
-    if (made.call->pattern == CallPattern::kPointToPoint) {
-      const std::optional<double> ready = time_of_senders(own, made);
-      if (!ready) return std::nullopt;
-      return Transfer{*ready,
-                      message_seconds(machine_, ranks_of(own), *made.call, slot_of(own).position)};
-    }
-    MatchedCall& matched = groups_[slot_of(own).shared][made.number];
-    if (matched.missing > 0) {
-      matched.waiting.push_back(c);
-      return std::nullopt;
-    }
-    return Transfer{matched.latest,
-                    collective_seconds(machine_, links_of_group(own), *made.call, matched.slowest)};
-  }
-
-  // When all members from which this one receives have made the call; the own time if it receives
-  // nothing.
-  std::optional<double> time_of_senders(const Endpoint& own, const MadeCall& made) {
-    std::optional<double> latest;
-    for (const PeerTraffic& peer : made.call->peers) {
-      if (peer.messages_received == 0) continue;
-      const Endpoint& from = slot_of(own).peers.at(peer.distance);
-      if (from.slot == kNoIndex) return std::nullopt;
-      GroupMember& sender = members_[from.rank_class][from.slot];
-      if (sender.made.size() <= made.number) {
-        sender.waiting.push_back(own.rank_class);
-        return std::nullopt;
-      }
-      check_message(own, made, peer, *sender.made[made.number].call);
-      latest = std::max(latest.value_or(0), sender.made[made.number].time);
-    }
-    return latest ? latest : made.time;
   }
 
   int64_t peer_rank(const Endpoint& own, const PeerTraffic& peer) const {
@@ -333,9 +421,8 @@ class StepSimulation {
         if (!call) continue;
         const MadeCall& made = states_[c].calls[number++];
         if (!call->is_started) continue;
-        const std::optional<Transfer> transfer = transfer_of(c, made);
-        if (transfer)
-          timeline_[c][i].end = std::max(made.time, transfer->ready) + transfer->seconds;
+        if (const std::optional<Arrival> arrival = arrival_of(c, made))
+          timeline_[c][i].end = arrival->end;
       }
     }
   }
@@ -358,6 +445,8 @@ class StepSimulation {
   std::vector<std::vector<GroupMember>> members_;  // by class and slot
   std::vector<std::vector<MatchedCall>> groups_;   // by group of classes
   std::vector<std::optional<GroupLinks>> links_;   // by group of the world
+  LinkTraffic traffic_;
+  std::vector<CallOfTransfer> calls_of_transfers_;  // by id in traffic_
   std::vector<std::vector<EventSpan>> timeline_;
   std::deque<size_t> ready_;
   std::set<std::string> unlisted_;
@@ -399,7 +488,7 @@ SimulatedStep simulate(const WorldPrograms& world, const MachineModel& machine,
       if (simulation.run()) return simulation.result();
     }
   }
-  const RankClasses classes = one_class_per_rank(world);
+  const RankClasses classes = one_class_per_rank(world, machine);
   StepSimulation simulation(world, machine, options, classes);
   if (!simulation.run()) simulation.report_missing_call();
   return simulation.result();

@@ -1,10 +1,11 @@
 // Simulates a step of all ranks: when each one computes, sends and waits.
 //
 // A rank computes its launches one after the other. A collective ends when all members have arrived
-// and the slowest has received its messages. A point-to-point message arrives when its sender has
-// posted it and it has been transferred. A host issues launches and calls ahead of its device, and
-// the device waits for it where launches are short. Started calls proceed beside computation.
-// Messages do not slow each other.
+// and the slowest has received its messages. A point-to-point message arrives when its sender and
+// its receiver have posted it and it has been transferred. A host issues launches and calls ahead
+// of its device, and the device waits for it where launches are short. Started calls proceed beside
+// computation. Messages that arrive over one link at the same time have equal parts of it
+// (link_traffic.h).
 //
 // Ranks whose steps take the same times are simulated once (rank_classes.h).
 #pragma once

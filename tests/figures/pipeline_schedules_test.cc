@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "distributed/pipeline/schedules/make_schedule.h"
-#include "distributed/pipeline/schedules/simulate.h"
+#include "distributed/simulator/simulate_schedule.h"
 #include "figures/table.h"
 
 namespace phi::distributed::pipeline {
@@ -17,7 +17,9 @@ TEST(PipelineSchedules, BubbleRatesAreThePublishedOnes) {
       const Schedule schedule = make_schedule(parse_schedule_kind(kind), row["stages"].as<int>(),
                                               row["micro_batches"].as<int>());
       const auto printed = row[kind].as<std::string>();
-      EXPECT_EQ(figures::as_printed(simulate(schedule, times).bubble_rate, printed), printed)
+      EXPECT_EQ(
+          figures::as_printed(simulator::simulate_schedule(schedule, times).bubble_rate, printed),
+          printed)
           << row["model"] << ", " << schedule.micro_batches << " micro-batches, " << kind;
       ++compared;
     }

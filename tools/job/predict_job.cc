@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -25,7 +26,9 @@ using distributed::ProcessMesh;
 using distributed::simulator::Collectives;
 using distributed::simulator::Computation;
 using distributed::simulator::MachineModel;
+using distributed::simulator::WorldPrograms;
 using simulation::RecordedRank;
+using Events = WorldPrograms::Events;
 
 // Records a rank of a job with the inputs of `setup`.
 RecordedRank record(const JobConfig& config, const Setup& setup, int64_t steps, int64_t rank) {
@@ -82,8 +85,16 @@ MachineModel machine_for(const JobConfig& config, MachineModel machine) {
   return machine;
 }
 
-}  // namespace
+double flops_of(const Events& events) {
+  double flops = 0;
+  for (const auto& event : events) {
+    if (const auto* launch = std::get_if<Computation>(&event)) flops += launch->flops;
+  }
+  return flops;
+}
 
+// Of a step without recomputation, as if one rank computed it: copies of values on several ranks
+// count once.
 double model_flops(const Setup& setup) {
   JobConfig config = setup.config;
   config.mesh = {.shape = {1}, .dims = {"dp"}};
@@ -91,19 +102,30 @@ double model_flops(const Setup& setup) {
   config.run.micro_batches = 1;
   config.run.capture = false;
   config.memory = {};
+  return flops_of(record(config, setup, /*steps=*/1, /*rank=*/0).program.events);
+}
+
+// Of the launches of all ranks.
+double hardware_flops(const WorldPrograms& world) {
+  std::vector<double> by_events;
+  for (size_t i = 0; i < world.num_events(); ++i) by_events.push_back(flops_of(world.events(i)));
   double flops = 0;
-  for (const auto& event : record(config, setup, /*steps=*/1, /*rank=*/0).program.events) {
-    if (const auto* launch = std::get_if<Computation>(&event)) flops += launch->flops;
-  }
+  for (size_t rank = 0; rank < world.num_ranks(); ++rank)
+    flops += by_events[world.rank(rank).events];
   return flops;
 }
 
-std::optional<double> utilisation(const Setup& setup, const MachineModel& machine, double seconds) {
+// Nothing without a peak for the job's dtype.
+std::optional<simulation::TimeAtPeak> time_at_peak(const Setup& setup, const MachineModel& machine,
+                                                   const WorldPrograms& world) {
   const auto peak = machine.peak_TFLOPS.find(setup.config.run.dtype);
   if (peak == machine.peak_TFLOPS.end()) return std::nullopt;
-  const auto ranks = static_cast<double>(setup.config.mesh.num_ranks());
-  return model_flops(setup) / (seconds * ranks * peak->second * 1e12);
+  const double per_second = static_cast<double>(world.num_ranks()) * peak->second * 1e12;
+  return simulation::TimeAtPeak{.model_seconds = model_flops(setup) / per_second,
+                                .hardware_seconds = hardware_flops(world) / per_second};
 }
+
+}  // namespace
 
 PredictedJob predict_config(const JobConfig& config, const Setup& inputs, int64_t steps,
                             const MachineModel& given,
@@ -115,14 +137,13 @@ PredictedJob predict_config(const JobConfig& config, const Setup& inputs, int64_
       mesh, [&](int64_t rank) { return record(config, inputs, steps, rank); });
   out.step = simulation::predict(out.world, machine,
                                  config.run.global_batch * items_per_sample(config), options);
+  out.step.prediction.at_peak = time_at_peak(inputs, machine, out.world.programs);
   return out;
 }
 
 PredictedJob predict_job(const Setup& setup, int64_t steps, const MachineModel& machine,
                          const distributed::simulator::SimulateOptions& options) {
-  PredictedJob out = predict_config(setup.config, setup, steps, machine, options);
-  out.step.prediction.mfu = utilisation(setup, machine, out.step.prediction.step_seconds);
-  return out;
+  return predict_config(setup.config, setup, steps, machine, options);
 }
 
 }  // namespace phi::job

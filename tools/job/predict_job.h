@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "api/simulation/predict.h"
 #include "distributed/simulator/machine.h"
@@ -11,23 +10,13 @@
 
 namespace phi::job {
 
-/// Flops of a step of the job's model, without recomputation, as if one rank computed it: copies of
-/// values on several ranks count once. Errors: those of the job's operators.
-double model_flops(const Setup& setup);
-
-/// Model flops utilisation of steps of this length: model_flops divided by those that the job's
-/// ranks could have computed at the machine's peak for the job's dtype. Nothing without a peak.
-std::optional<double> utilisation(const Setup& setup,
-                                  const distributed::simulator::MachineModel& machine,
-                                  double seconds);
-
 struct PredictedJob {
   simulation::RecordedWorld world;
   simulation::PredictedStep step;
 };
 
-/// predict_job for another config than that of `inputs`, whose data and weights are used; without
-/// model flops.
+/// predict_job for a config that differs from that of `inputs` in its layout. The data and weights
+/// of `inputs` are used.
 PredictedJob predict_config(const JobConfig& config, const Setup& inputs, int64_t steps,
                             const distributed::simulator::MachineModel& machine,
                             const distributed::simulator::SimulateOptions& options = {});

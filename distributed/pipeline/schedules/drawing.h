@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "distributed/pipeline/schedules/simulate.h"
+#include "distributed/pipeline/schedules/schedule_times.h"
 
 namespace phi::distributed::pipeline {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "distributed/pipeline/schedules/schedule.h"
-#include "distributed/pipeline/schedules/simulate.h"
+#include "distributed/pipeline/schedules/schedule_times.h"
 
 namespace phi::distributed::pipeline {
 
@@ -30,7 +30,8 @@ struct ScheduleStep {
 /// before every action that starts when the data is produced or later (among actions of zero
 /// duration, dependencies decide). The last virtual stage sends no output and the first sends no
 /// gradient. A transfer between two virtual stages of one stage is listed too. Errors: those of
-/// simulate.
+/// check_times and check_complete; InvalidArgument if stages wait for ever, which names the action
+/// at which each one waits.
 std::vector<ScheduleStep> program_order(const Schedule& schedule, const ActionTimes& times = {});
 
 }  // namespace phi::distributed::pipeline

@@ -31,7 +31,8 @@ constexpr size_t kHeader =
     (sizeof(Object) + kStorageAlignment - 1) / kStorageAlignment* kStorageAlignment;
 
 // Each thread reserves ids in blocks, so that making a storage rarely touches a shared cache line.
-constexpr uint64_t kIdBlock = 1 << 16;
+// Blocks are large, because the order of ids of two blocks is unknown (is_known_to_follow).
+constexpr uint64_t kIdBlock = uint64_t{1} << 32;
 
 uint64_t next_id() {
   static std::atomic<uint64_t> blocks{0};

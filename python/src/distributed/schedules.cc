@@ -11,7 +11,7 @@
 #include "distributed/pipeline/schedules/check.h"
 #include "distributed/pipeline/schedules/drawing.h"
 #include "distributed/pipeline/schedules/make_schedule.h"
-#include "distributed/pipeline/schedules/simulate.h"
+#include "distributed/simulator/simulate_schedule.h"
 
 namespace phi::python {
 
@@ -31,7 +31,7 @@ DrawnSchedule make_drawn_schedule(const std::string& kind, int stages, int micro
       pipeline::make_schedule(pipeline::parse_schedule_kind(kind), stages, micro_batches, chunks),
       {}};
   pipeline::check(made.schedule);
-  made.simulation = pipeline::simulate(made.schedule, times);
+  made.simulation = distributed::simulator::simulate_schedule(made.schedule, times);
   return made;
 }
 

@@ -162,6 +162,23 @@ TEST(ComposedStep, NeighboursAreConnectedByTheirRanksLinks) {
   EXPECT_DOUBLE_EQ(simulate(step, times), 2 * (kForward + kBackward) + 2);
 }
 
+TEST(ComposedStep, TheRanksOfAStageShareTheirLinks) {
+  MachineModel machine = without_messages();
+  machine.links = {{"node", 4, 0, 1e300}, {"cluster", 0, 0, 1e-9}};  // a byte per second
+  ComposedStep step = of_stages(ScheduleKind::k1F1B, 2, 1);
+  step.bytes_between = 10;
+  step.ranks_per_stage = 4;
+  const auto seconds_of_messages = [&](int64_t shared_by) {
+    machine.links.back().shared_by = shared_by;
+    BodyTimes times(machine, 8);
+    return simulate(step, times) - 2 * (kForward + kBackward);
+  };
+  EXPECT_DOUBLE_EQ(seconds_of_messages(1), 2 * 10);
+  EXPECT_DOUBLE_EQ(seconds_of_messages(2), 2 * 2 * 10);
+  EXPECT_DOUBLE_EQ(seconds_of_messages(4), 2 * 4 * 10);
+  EXPECT_DOUBLE_EQ(seconds_of_messages(8), 2 * 4 * 10);  // the stages send in turns
+}
+
 TEST(ComposedStep, RefusesWhatCannotBeComposed) {
   const MachineModel machine = without_messages();
   BodyTimes times(machine, 4);

@@ -8,9 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "distributed/simulator/collectives/collective_time.h"
 #include "distributed/simulator/collectives/group_links.h"
-#include "distributed/simulator/collectives/nccl_time.h"
+#include "distributed/simulator/collectives/nccl_transfer.h"
 #include "distributed/simulator/machine_yaml.h"
 #include "support/error_matchers.h"
 
@@ -64,10 +63,10 @@ INSTANTIATE_TEST_SUITE_P(All, InstalledMachine, ::testing::ValuesIn(machine_name
 // The formula, with the constants of the file, is close to the points that it has.
 TEST(FindMachine, RingsOfA100sAreCloseToMeasurements) {
   MachineModel machine = find_machine("a100_80g");
-  const std::vector<int64_t> node = {0, 1, 2, 3, 4, 5, 6, 7};
+  const GroupLinks links = links_of(machine, std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6, 7});
   for (const auto& [bytes, seconds] : machine.points_of("all_reduce", 8, "node")->points) {
-    const double ring = machine.call_overhead_us * 1e-6 +
-                        nccl_seconds(links_of(machine, node), "all_reduce", bytes);
+    const double ring =
+        machine.call_overhead_us * 1e-6 + nccl_transfer(links, "all_reduce", bytes).seconds(links);
     EXPECT_NEAR(ring / seconds, 1, 0.1) << bytes;
   }
 }

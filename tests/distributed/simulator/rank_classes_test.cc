@@ -173,12 +173,12 @@ std::vector<RankProgram> programs_of(const Job& job) {
   return programs;
 }
 
-MachineModel machine_with_nodes_of(int64_t ranks) {
+MachineModel machine_with_nodes_of(int64_t ranks, int64_t shared_by = 1) {
   MachineModel machine;
   machine.families[DataType::FLOAT32] = {
       {"matmul", {"work"}, WorkUnit::kFlops, {{1e-3, 0.7}, {1, 0.9}}},
       {"bytes", {}, WorkUnit::kBytes, {{1, 1}}}};
-  machine.links = {{"node", ranks, 100, 3e-5}, {"network", 0, 700, 7e-6}};
+  machine.links = {{"node", ranks, 100, 3e-5}, {"network", 0, 700, 7e-6, shared_by}};
   machine.reduce_GBps = 1e-5;
   return machine;
 }
@@ -232,6 +232,15 @@ TEST(RankClasses, NodesThatCutGroupsUnevenlyAreMoreClasses) {
   EXPECT_EQ(compare({.mesh = {2, 1, 6}, .columns = 66}, machine_with_nodes_of(6)), 1u);
 }
 
+TEST(RankClasses, RanksThatShareALinkWithOtherClassesAreMoreClasses) {
+  // Stages of 6 ranks. Links of 4 ranks have 4 of stage 0, 2 each of both, or 4 of stage 1.
+  const Job job{.mesh = {2, 2, 6}, .columns = 66};
+  EXPECT_EQ(compare(job, machine_with_nodes_of(12)), 2u);
+  EXPECT_EQ(compare(job, machine_with_nodes_of(12, 3)), 2u);
+  EXPECT_EQ(compare(job, machine_with_nodes_of(12, 4)), 6u);
+  EXPECT_EQ(compare(job, machine_with_nodes_of(12, 12)), 2u);
+}
+
 TEST(RankClasses, ARootIsAClassOfItsOwn) {
   EXPECT_EQ(compare({.mesh = {4, 1, 4}, .has_broadcast = true}, machine_with_nodes_of(4)), 4u);
 }
@@ -252,7 +261,7 @@ TEST(RankClasses, ASlowRankSplitsTheGroupsThatWaitForIt) {
 TEST(RankClasses, RandomJobsTakeTheSameTimesBothWays) {
   std::mt19937 random(17);
   const auto pick = [&](std::vector<int64_t> from) { return from[random() % from.size()]; };
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 200; ++i) {
     const Job job{.mesh = {pick({1, 2, 3, 4, 8}), pick({1, 2, 3, 4}), pick({1, 2, 4, 6})},
                   .order = static_cast<Order>(random() % 2),
                   .micro_batches = pick({1, 3, 8}),
@@ -263,7 +272,12 @@ TEST(RankClasses, RandomJobsTakeTheSameTimesBothWays) {
     std::map<int64_t, double> slow;
     if (random() % 3 == 0) slow[static_cast<int64_t>(random()) % job.mesh.ranks()] = 1.5;
     SCOPED_TRACE(i);
-    compare(job, machine_with_nodes_of(pick({1, 2, 3, 4, 8})), slow);
+    MachineModel machine =
+        machine_with_nodes_of(pick({1, 2, 3, 4, 8}), pick({1, 1, 2, 3, 5, 1000}));
+    if (random() % 2 == 0) machine.collectives = Collectives::kNccl;
+    if (random() % 2 == 0) machine.receiving_rate = 0.6;
+    if (random() % 2 == 0) machine.computing_rate = 0.9;
+    compare(job, machine, slow);
   }
 }
 

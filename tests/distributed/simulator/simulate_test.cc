@@ -142,6 +142,42 @@ TEST(SimulateStep, WaitingForALateSenderIsABubble) {
   expect_time(step.ranks[1], 2, 6, 5);
 }
 
+TEST(SimulateStep, MessagesToOneRankShareItsLink) {
+  // Ranks 1 and 2 send 6 bytes each to rank 0, at 0 and at 3. A latency later the first has the
+  // link for 3 seconds, then both have half of it for 6, then the second has it for 3.
+  const auto step = simulate(
+      std::vector{
+          RankProgram{
+              {receive(6),
+               GroupCall{1, "exchange", CallPattern::kPointToPoint, true, 0, {{1, 0, 0, 1, 6}}},
+               CallWait{0}, work(1), CallWait{1}},
+              {{0, 1}, {0, 2}}},
+          RankProgram{{send(6)}, {{0, 1}}}, RankProgram{{work(3), send(6)}, {{0, 2}}}},
+      seconds_machine());
+  EXPECT_DOUBLE_EQ(step.seconds, 1 + 3 + 6 + 3);
+  expect_time(step.ranks[0], 1, 12, 0);
+}
+
+// Two nodes of two ranks, with a link of a byte per second between them; each rank of the first
+// node sends to one of the second, rank 1 `late` seconds later.
+double seconds_between_nodes(int64_t shared_by, double late) {
+  MachineModel machine = seconds_machine();
+  machine.links = {{"node", 2, 0, 1e300}, {"cluster", 0, 1e6, 1e-9, shared_by}};
+  return simulate(std::vector{RankProgram{{send(8)}, {{0, 2}}},
+                              RankProgram{{work(late), send(8)}, {{1, 3}}},
+                              RankProgram{{receive(8), CallWait{0}}, {{0, 2}}},
+                              RankProgram{{receive(8), CallWait{0}}, {{1, 3}}}},
+                  machine)
+      .seconds;
+}
+
+TEST(SimulateStep, RanksShareALinkOnlyWhileBothUseIt) {
+  EXPECT_DOUBLE_EQ(seconds_between_nodes(1, 4), 4 + 1 + 8);
+  EXPECT_DOUBLE_EQ(seconds_between_nodes(2, 0.5), 1 + 16);
+  EXPECT_DOUBLE_EQ(seconds_between_nodes(2, 4), 1 + 16);
+  EXPECT_DOUBLE_EQ(seconds_between_nodes(2, 100), 100 + 1 + 8);
+}
+
 // All forwards, then all backwards, which take twice as long, of micro-batches over two stages.
 std::vector<RankProgram> gpipe(int micro_batches) {
   std::vector<RankEvent> first, second;

@@ -37,7 +37,7 @@ class Simulate(unittest.TestCase):
         return json.loads(out.read_text()), outcome
 
     def check_structure(self, prediction, ranks, samples=launch.RUN["global_batch"]):
-        self.assertEqual(list(prediction), ["step_seconds", "tokens_per_s", "mfu", "device_bytes", "unlisted_ops", "ranks"])
+        self.assertEqual(list(prediction), ["step_seconds", "tokens_per_s", "mfu", "hfu", "device_bytes", "unlisted_ops", "ranks"])
         self.assertEqual([rank["rank"] for rank in prediction["ranks"]], list(range(ranks)))
         for rank in prediction["ranks"]:
             self.assertEqual(list(rank), KEYS)
@@ -84,7 +84,8 @@ class Simulate(unittest.TestCase):
                     self.assertEqual(prediction["unlisted_ops"], [])
                     self.assertGreater(prediction["device_bytes"], 70 << 30)
                     self.assertGreater(prediction["mfu"], 0)
-                    self.assertLess(prediction["mfu"], 1)
+                    self.assertGreaterEqual(prediction["hfu"], prediction["mfu"])
+                    self.assertLess(prediction["hfu"], 1)
                     self.assertIn("model flops utilisation: ", outcome.output)
                     self.assertNotIn("does not fit", outcome.output)
 
@@ -103,6 +104,7 @@ class Simulate(unittest.TestCase):
         peak = self.folder.write("peak.yaml", "peak_TFLOPS: {float32: 0.5}\nmemory_GiB: 0.001\n" + MACHINE)
         prediction, outcome = self.simulate(text, machine=peak)
         flops = prediction["mfu"] * prediction["step_seconds"] * 0.5e12
+        self.assertEqual(prediction["hfu"], prediction["mfu"])
         self.assertEqual(prediction["device_bytes"], round(0.001 * 2**30))
         self.assertIn("does not fit: 1 rank holds more than the 1.0 MiB that a device has for tensors; rank 0 ", outcome.output)
         # Neither recomputation nor more ranks change what the model computes.
@@ -111,8 +113,30 @@ class Simulate(unittest.TestCase):
                 other, _ = self.simulate(launch.job_text(run=run, mode="train"), f"--mesh={mesh}", machine=peak)
                 ranks = len(other["ranks"])
                 self.assertAlmostEqual(other["mfu"] * other["step_seconds"] * ranks * 0.5e12 / flops, 1, delta=1e-9)
-        self.assertIsNone(self.simulate(text)[0]["mfu"])
-        self.assertIsNone(self.simulate(text)[0]["device_bytes"])
+                # Of the layers, the forward pass is repeated, and the backward pass takes twice as many flops.
+                least, most = (1.2, 4 / 3) if run.get("recompute") == "full" else (1, 1 + 1e-9)
+                self.assertGreaterEqual(other["hfu"] / other["mfu"], least - 1e-9)
+                self.assertLessEqual(other["hfu"] / other["mfu"], most)
+        without = self.simulate(text)[0]
+        for key in ("mfu", "hfu", "device_bytes"):
+            self.assertIsNone(without[key], key)
+
+    def test_the_utilisation_of_measured_steps_is_reported(self):
+        text = launch.job_text(run={"recompute": "full"}, mode="train")
+        peak = self.folder.write("peak.yaml", "peak_TFLOPS: {float32: 0.5}\n" + MACHINE)
+        report, outcome = self.folder.report(2, text, "--mesh=dp=2", f"--machine={peak}")
+        predicted = report["predicted"]
+        measured = sorted(report["step_seconds"])[len(report["step_seconds"]) // 2]
+        for key in ("mfu", "hfu"):
+            self.assertAlmostEqual(report[key] * measured / (predicted[key] * predicted["step_seconds"]), 1, delta=1e-9)
+        self.assertGreater(report["hfu"], report["mfu"])
+        self.assertRegex(outcome.output, r"model flops utilisation: predicted [\d.]+ %, measured [\d.]+ %; with recomputation ")
+        report, outcome = self.folder.report(1, text, f"--machine={self.machine}")
+        self.assertIsNone(report["mfu"])
+        self.assertIsNone(report["hfu"])
+        self.assertNotIn("utilisation", outcome.output)
+        report, _ = self.folder.report(1, text)
+        self.assertNotIn("mfu", report)
 
     def test_the_table_names_operators_without_rates(self):
         prediction, outcome = self.simulate(launch.job_text(mode="train"), "--mesh=2")

@@ -5,17 +5,19 @@
 #include <gtest/gtest.h>
 
 #include "distributed/pipeline/schedules/make_schedule.h"
+#include "distributed/simulator/simulate_schedule.h"
 
 namespace phi::distributed::pipeline {
 namespace {
 
+using simulator::simulate_schedule;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
 std::string text(const Schedule& schedule, int columns, bool colour = false) {
   const int margin = 10;  // "stage 0 |" and "|"
-  return draw_text(schedule, simulate(schedule, {}), {columns + margin, colour});
+  return draw_text(schedule, simulate_schedule(schedule, {}), {columns + margin, colour});
 }
 
 TEST(DrawText, EveryActionStandsAtItsTime) {
@@ -56,20 +58,20 @@ TEST(DrawText, ColouredRowsHaveTheSameWidth) {
 }
 
 TEST(DrawText, AVeryNarrowTerminalGetsRowsAllTheSame) {
-  EXPECT_THAT(draw_text(gpipe(1, 1), simulate(gpipe(1, 1), {}), {1, false}),
+  EXPECT_THAT(draw_text(gpipe(1, 1), simulate_schedule(gpipe(1, 1), {}), {1, false}),
               HasSubstr("stage 0 |F0-----B0===========|\n"));
 }
 
 TEST(DrawText, ActionsThatTakeNoTimeDoNotShow) {
   const Schedule schedule = zero_bubble_h1(1, 2);
-  const std::string rows =
-      draw_text(schedule, simulate(schedule, {1, 1, 0, 0}), {.width = 30, .colour = false});
+  const std::string rows = draw_text(schedule, simulate_schedule(schedule, {1, 1, 0, 0}),
+                                     {.width = 30, .colour = false});
   EXPECT_THAT(rows, HasSubstr("|F0---B0===F1---B1===|"));
 }
 
 TEST(DrawSvg, HasARectangleAndATooltipPerAction) {
   const Schedule schedule = interleaved(2, 2, 2);
-  const std::string svg = draw_svg(schedule, simulate(schedule, {}));
+  const std::string svg = draw_svg(schedule, simulate_schedule(schedule, {}));
   EXPECT_THAT(svg, HasSubstr("<title>interleaved: 2 stages, 2 micro-batches, 2 chunks per stage"));
   EXPECT_THAT(svg, HasSubstr("<title>stage 1: backward of micro-batch 1, chunk 0, "));
   EXPECT_THAT(svg, HasSubstr("lighter: earlier chunks"));

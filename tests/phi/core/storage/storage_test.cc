@@ -12,6 +12,7 @@
 
 #include "phi/core/dense_tensor.h"
 #include "phi/core/rank_context.h"
+#include "phi/core/storage/storage_order.h"
 #include "tests/support/error_matchers.h"
 
 namespace phi {
@@ -105,6 +106,18 @@ TEST(Storage, IdsAreUniqueAcrossThreads) {
   EXPECT_NE(a->id(), b->id());
   EXPECT_NE(a->id(), other);
   EXPECT_NE(b->id(), other);
+}
+
+TEST(Storage, TheOrderOfAThreadsStoragesIsKnown) {
+  const uint64_t first = Storage::placeholder(CPUPlace(), {})->id();
+  for (int i = 0; i < 200000; ++i) {
+    ASSERT_TRUE(is_known_to_follow(Storage::placeholder(CPUPlace(), {})->id(), first)) << i;
+  }
+  EXPECT_FALSE(is_known_to_follow(first, first));
+  uint64_t other = 0;
+  std::thread([&] { other = Storage::placeholder(CPUPlace(), {})->id(); }).join();
+  EXPECT_FALSE(is_known_to_follow(other, first));
+  EXPECT_FALSE(is_known_to_follow(first, other));
 }
 
 TEST(Storage, APlaceholderHasNoBytesAndCannotGetThem) {

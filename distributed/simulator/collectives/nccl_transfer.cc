@@ -1,5 +1,5 @@
 // Rings and trees.
-#include "distributed/simulator/collectives/nccl_time.h"
+#include "distributed/simulator/collectives/nccl_transfer.h"
 
 #include <algorithm>
 #include <array>
@@ -37,23 +37,23 @@ double other_members(const GroupLinks& links) {
   return static_cast<double>(links.ranks - 1) / static_cast<double>(links.ranks);
 }
 
-double ring_all_gather(const GroupLinks& links, double bytes) {
-  return other_members(links) * bytes / links.ring_bytes_per_second() + ring_latency(links);
+NcclTransfer ring_all_gather(const GroupLinks& links, double bytes) {
+  return {ring_latency(links), other_members(links) * bytes};
 }
 
-double ring_broadcast(const GroupLinks& links, double bytes) {
-  return bytes / links.ring_bytes_per_second() + ring_latency(links);
+NcclTransfer ring_broadcast(const GroupLinks& links, double bytes) {
+  return {ring_latency(links), bytes};
 }
 
-double all_reduce(const GroupLinks& links, double bytes) {
-  const double ring = 2 * ring_all_gather(links, bytes);
-  const double tree = 2 * (bytes / links.ring_bytes_per_second() + tree_latency(links));
-  return std::min(ring, tree);
+NcclTransfer all_reduce(const GroupLinks& links, double bytes) {
+  const NcclTransfer ring{2 * ring_latency(links), 2 * other_members(links) * bytes};
+  const NcclTransfer tree{2 * tree_latency(links), 2 * bytes};
+  return tree.seconds(links) < ring.seconds(links) ? tree : ring;
 }
 
 struct NcclCollective {
   std::string_view op;
-  double (*seconds)(const GroupLinks& links, double bytes);
+  NcclTransfer (*transfer)(const GroupLinks& links, double bytes);
 };
 
 constexpr std::array kNcclCollectives = {
@@ -66,11 +66,11 @@ constexpr std::array kNcclCollectives = {
 
 }  // namespace
 
-double nccl_seconds(const GroupLinks& links, std::string_view op, double bytes) {
+NcclTransfer nccl_transfer(const GroupLinks& links, std::string_view op, double bytes) {
   const auto* const row = std::ranges::find(kNcclCollectives, op, &NcclCollective::op);
   PHI_CHECK(row != kNcclCollectives.end(),
             errors::InvalidArgument("NCCL has no collective '{}' whose time is known.", op));
-  return links.ranks < 2 ? 0 : row->seconds(links, bytes);
+  return row->transfer(links, bytes);
 }
 
 }  // namespace phi::distributed::simulator

@@ -1,8 +1,5 @@
-// Simulates a schedule: start and end of each action, and the fraction of idle time.
-//
-// A stage runs its actions one after the other, each as soon as its data has arrived. Data reaches
-// another stage `comm` after the end of the action that produces it; the link occupies neither
-// stage (Qi et al. 2024, "Zero bubble pipeline parallelism", section 5 and tables 5 and 9).
+// The times of a schedule: those given for its actions, and those that a simulation finds
+// (distributed/simulator/simulate_schedule.h).
 #pragma once
 
 #include <vector>
@@ -23,6 +20,9 @@ struct ActionTimes {
 /// The duration of an action.
 double duration(const ActionTimes& times, ActionKind kind);
 
+/// Errors: InvalidArgument that names a time which is negative or not finite.
+void check_times(const ActionTimes& times);
+
 struct Span {
   double start = 0;
   double end = 0;
@@ -39,9 +39,5 @@ struct Simulation {
   double bubble_rate = 0;               // (cost - ideal) / cost; 0 if all durations are 0
   std::vector<PeakMicroBatches> peaks;  // one per stage
 };
-
-/// Errors: InvalidArgument if a time is negative or not finite, if the table is incomplete
-/// (check_complete), or if it deadlocks; that error names the action at which each stage waits.
-Simulation simulate(const Schedule& schedule, const ActionTimes& times);
 
 }  // namespace phi::distributed::pipeline

@@ -1,5 +1,5 @@
-// Times of collectives against numbers computed by hand.
-#include "distributed/simulator/collectives/collective_time.h"
+// Times of collectives that have the links for themselves, against numbers computed by hand.
+#include "distributed/simulator/collectives/reception.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,8 @@
 #include <numeric>
 
 #include "distributed/simulator/collectives/group_links.h"
-#include "distributed/simulator/collectives/nccl_time.h"
+#include "distributed/simulator/collectives/nccl_transfer.h"
+#include "distributed/simulator/simulate.h"
 #include "support/error_matchers.h"
 
 namespace phi::distributed::simulator {
@@ -31,12 +32,23 @@ GroupCall call(std::string_view op, int64_t bytes) {
   return {.op = op, .pattern = CallPattern::kDirect, .peers = {}, .bytes = bytes};
 }
 
+// All ranks of the group make the call.
 double seconds(const MachineModel& machine, const std::vector<int64_t>& ranks,
                const GroupCall& call) {
-  double slowest = 0;
-  for (size_t i = 0; i < ranks.size(); ++i)
-    slowest = std::max(slowest, receive_seconds(machine, ranks, call, i));
-  return collective_seconds(machine, links_of(machine, ranks), call, slowest);
+  std::vector<RankProgram> programs(static_cast<size_t>(std::ranges::max(ranks)) + 1);
+  for (const int64_t rank : ranks) programs[static_cast<size_t>(rank)] = {{call}, {ranks}};
+  return simulate(programs, machine).seconds;
+}
+
+// Seconds after which a member has received its messages.
+double message_seconds(const MachineModel& machine, const std::vector<int64_t>& ranks,
+                       const GroupCall& call, size_t position) {
+  const Reception reception = reception_of_messages(machine, ranks, call, position);
+  double longest = 0;
+  for (const Reception::Leg& leg : reception.legs)
+    longest = std::max(longest, leg.bytes / (machine.links[leg.level].GBps * 1e9));
+  EXPECT_TRUE(reception.at_once);
+  return reception.latency + longest + reception.combining;
 }
 
 TEST(GroupLinks, CountsEdgesUnitsAndMembers) {
@@ -118,7 +130,7 @@ TEST(NcclTime, ACallHasItsOverhead) {
   machine.call_overhead_us = 7e6;
   EXPECT_DOUBLE_EQ(seconds(machine, {0, 1}, call("all_gather", 0)), 7 + 1);
   const GroupCall receive{.op = "exchange", .peers = {{1, 0, 0, 1, 200}}};
-  EXPECT_DOUBLE_EQ(message_seconds(machine, std::vector<int64_t>{0, 1}, receive, 0), 7 + 1 + 2);
+  EXPECT_DOUBLE_EQ(message_seconds(machine, {0, 1}, receive, 0), 7 + 1 + 2);
 }
 
 TEST(NcclTime, OneRankTakesNoTime) {
@@ -129,12 +141,14 @@ TEST(NcclTime, MessagesOfTwoLevelsArriveAtTheSameTime) {
   // 300 bytes from each of two ranks of the node, 40 bytes from each of two of the other node.
   const GroupCall exchange{
       .op = "all_to_all",
+      .pattern = CallPattern::kDirect,
       .peers = {{1, 3, 300, 3, 300}, {2, 3, 300, 3, 300}, {4, 1, 40, 1, 40}, {5, 1, 40, 1, 40}},
       .bytes = 1360};
   EXPECT_DOUBLE_EQ(message_seconds(cluster(), first_ranks(8), exchange, 0), 10 + 6);
-  EXPECT_DOUBLE_EQ(message_seconds(cluster(4), first_ranks(8), exchange, 0), 10 + 80.0 / 5);
   // Rank 3 receives 640 bytes from the other node.
   EXPECT_DOUBLE_EQ(seconds(cluster(), first_ranks(8), exchange), 10 + 640.0 / 20);
+  // The ranks of a node receive 80, 80, 380 and 640 bytes over its only link.
+  EXPECT_DOUBLE_EQ(seconds(cluster(4), first_ranks(8), exchange), 10 + 1180.0 / 20);
 }
 
 TEST(NcclTime, ASenderDoesNotWaitForItsMessage) {
@@ -143,7 +157,7 @@ TEST(NcclTime, ASenderDoesNotWaitForItsMessage) {
 }
 
 TEST(NcclTime, OtherNamesAreErrors) {
-  EXPECT_THAT([] { nccl_seconds(links_of(cluster(), first_ranks(2)), "gossip", 1); },
+  EXPECT_THAT([] { nccl_transfer(links_of(cluster(), first_ranks(2)), "gossip", 1); },
               ThrowsError(ErrorCode::kInvalidArgument, "NCCL has no collective 'gossip'"));
 }
 
@@ -165,29 +179,38 @@ TEST(NcclTime, ExactReductionsAreMessages) {
   EXPECT_DOUBLE_EQ(seconds(machine, {0, 1, 2, 3}, broadcast), 2 * (1 + 4.0));
 }
 
-TEST(DirectTime, ALinkThatRanksShareIsSlower) {
+TEST(NcclTime, MembersThatShareALinkHaveItsRateTogether) {
+  // 2 of the 4 ranks that share a link of 20 bytes/s: 80 bytes each.
+  EXPECT_DOUBLE_EQ(seconds(cluster(4), {0, 1, 4, 5}, call("broadcast", 160)), 21 + 160.0 / 20);
+  EXPECT_DOUBLE_EQ(seconds(cluster(4), {0, 4}, call("broadcast", 160)), 10 + 160.0 / 20);
+}
+
+TEST(DirectTime, MembersThatShareALinkHaveItsRateTogether) {
   MachineModel machine = cluster(4);
   machine.collectives = Collectives::kDirect;
   GroupCall reduce = call("all_reduce", 200);
   reduce.peers = {{1, 2, 200, 2, 200}};
-  EXPECT_DOUBLE_EQ(seconds(machine, {0, 4}, reduce), 2 * 10 + 200 / 5.0);
+  EXPECT_DOUBLE_EQ(seconds(machine, {0, 4}, reduce), 2 * 10 + 200 / 20.0);
   EXPECT_DOUBLE_EQ(seconds(machine, {0, 1}, reduce), 2 * 1 + 200 / 100.0);
+  // Each of two members of a node receives 100 bytes from the other, and 200 from the other node.
+  reduce.peers = {{1, 1, 100, 1, 100}, {2, 1, 100, 1, 100}, {3, 1, 100, 1, 100}};
+  EXPECT_DOUBLE_EQ(seconds(machine, {0, 1, 4, 5}, reduce), 10 + 100 / 100.0 + 2 * 200 / 20.0);
 }
 
 TEST(EndOfWait, MessagesAndComputationShareTheTime) {
   MachineModel machine;
-  EXPECT_EQ(end_of_wait(machine, 10, 12, 5), 17);  // nothing has been computed meanwhile
-  EXPECT_EQ(end_of_wait(machine, 10, 2, 5), 10);
-  EXPECT_EQ(end_of_wait(machine, 10, 7, 5), 12);
+  EXPECT_EQ(end_of_wait(machine, 10, {12, 17}), 17);  // nothing has been computed meanwhile
+  EXPECT_EQ(end_of_wait(machine, 10, {2, 7}), 10);
+  EXPECT_EQ(end_of_wait(machine, 10, {7, 12}), 12);
   machine.receiving_rate = 0.5;
-  EXPECT_EQ(end_of_wait(machine, 10, 12, 5), 17);
-  EXPECT_EQ(end_of_wait(machine, 20, 2, 5), 20);  // has arrived at 12
-  EXPECT_EQ(end_of_wait(machine, 10, 6, 5), 13);  // 2 of 5 have arrived
+  EXPECT_EQ(end_of_wait(machine, 10, {12, 17}), 17);
+  EXPECT_EQ(end_of_wait(machine, 20, {2, 7}), 20);   // has arrived at 12
+  EXPECT_EQ(end_of_wait(machine, 10, {6, 11}), 13);  // 2 of 5 have arrived
   machine.computing_rate = 0.8;
-  EXPECT_EQ(end_of_wait(machine, 10, 6, 5), 13.5);  // as above, 2.5 of 5 in 5 seconds; 1 late
-  EXPECT_EQ(end_of_wait(machine, 20, 2, 5), 22);    // 10 seconds of both compute 8
+  EXPECT_EQ(end_of_wait(machine, 10, {6, 11}), 13.5);  // as above, 2.5 of 5 in 5 seconds; 1 late
+  EXPECT_EQ(end_of_wait(machine, 20, {2, 7}), 22);     // 10 seconds of both compute 8
   machine.receiving_rate = 0;
-  EXPECT_EQ(end_of_wait(machine, 20, 2, 5), 25);
+  EXPECT_EQ(end_of_wait(machine, 20, {2, 7}), 25);
 }
 
 TEST(CollectivePoints, AreUsedInsteadOfFormulas) {

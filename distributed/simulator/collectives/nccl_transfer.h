@@ -25,8 +25,18 @@
 
 namespace phi::distributed::simulator {
 
-/// Seconds of a collective of this name, which has a row above, with the links of its group; 0 for
-/// one rank. `bytes` is GroupCall::bytes. Errors: InvalidArgument for another name.
-double nccl_seconds(const GroupLinks& links, std::string_view op, double bytes);
+struct NcclTransfer {
+  double latency = 0;  // seconds before the first byte
+  double bytes = 0;    // that pass through each unit of a level, shared out to its members
+
+  /// If the ranks that share the group's links all use them at once.
+  double seconds(const GroupLinks& links) const {
+    return latency + bytes / links.ring_bytes_per_second();
+  }
+};
+
+/// A collective of this name, which has a row above, with the links of its group of two or more
+/// ranks. `bytes` is GroupCall::bytes. Errors: InvalidArgument for another name.
+NcclTransfer nccl_transfer(const GroupLinks& links, std::string_view op, double bytes);
 
 }  // namespace phi::distributed::simulator

@@ -1,5 +1,5 @@
 // Simulated times against closed forms, and against a brute force search for the longest path.
-#include "distributed/pipeline/schedules/simulate.h"
+#include "distributed/simulator/simulate_schedule.h"
 
 #include <gtest/gtest.h>
 
@@ -8,18 +8,20 @@
 #include <random>
 #include <tuple>
 
-#include "notation.h"
+#include "distributed/pipeline/schedules/notation.h"
 #include "support/error_matchers.h"
 
 namespace phi::distributed::pipeline {
 namespace {
 
+using simulator::simulate_schedule;
+
 double bubble(const Schedule& schedule, const ActionTimes& times) {
-  const Simulation simulation = simulate(schedule, times);
+  const Simulation simulation = simulate_schedule(schedule, times);
   return simulation.cost - simulation.ideal;
 }
 
-TEST(Simulate, WithoutCommunicationBubblesHaveTheirClosedForms) {
+TEST(SimulateSchedule, WithoutCommunicationBubblesHaveTheirClosedForms) {
   constexpr double kF = 20;
   constexpr double kB = 19;
   constexpr double kW = 11;
@@ -35,18 +37,18 @@ TEST(Simulate, WithoutCommunicationBubblesHaveTheirClosedForms) {
   }
 }
 
-TEST(Simulate, EqualTimesLeaveNoBubbleInZbH2) {
+TEST(SimulateSchedule, EqualTimesLeaveNoBubbleInZbH2) {
   for (const int p : {1, 2, 5, 8}) {
-    EXPECT_EQ(simulate(zero_bubble_h2(p, 2 * p), {}).bubble_rate, 0);
+    EXPECT_EQ(simulate_schedule(zero_bubble_h2(p, 2 * p), {}).bubble_rate, 0);
   }
 }
 
-TEST(Simulate, InterleavingDividesTheBubbleByTheChunks) {
+TEST(SimulateSchedule, InterleavingDividesTheBubbleByTheChunks) {
   for (const int p : {2, 3, 4, 8}) {
     for (const int groups : {1, 2, 5}) {
       for (const int v : {2, 3, 4}) {
         const int m = groups * p;
-        const Simulation simulation = simulate(interleaved(p, m, v), {1, 1, 1, 0});
+        const Simulation simulation = simulate_schedule(interleaved(p, m, v), {1, 1, 1, 0});
         EXPECT_NEAR((simulation.cost - simulation.ideal) / simulation.ideal,
                     static_cast<double>(p - 1) / (v * m), 1e-12)
             << p << " stages, " << m << " micro-batches, " << v << " chunks";
@@ -55,20 +57,20 @@ TEST(Simulate, InterleavingDividesTheBubbleByTheChunks) {
   }
 }
 
-TEST(Simulate, AGroupThatIsNotFullTakesNoLongerThanAFullOne) {
+TEST(SimulateSchedule, AGroupThatIsNotFullTakesNoLongerThanAFullOne) {
   const ActionTimes times = {3, 2, 2, 0.25};
   for (const int p : {2, 3, 4, 8}) {
     for (int m = 1; m <= 3 * p; ++m) {
       const int full = (m + p - 1) / p * p;
-      EXPECT_LE(simulate(interleaved(p, m, 2), times).makespan,
-                simulate(interleaved(p, full, 2), times).makespan);
+      EXPECT_LE(simulate_schedule(interleaved(p, m, 2), times).makespan,
+                simulate_schedule(interleaved(p, full, 2), times).makespan);
     }
   }
 }
 
-TEST(Simulate, ATransferDelaysTheNeighbourAlone) {
+TEST(SimulateSchedule, ATransferDelaysTheNeighbourAlone) {
   // 0: F0 0-1, waits for B0; 1: F0 at 1.5, B0 2.5-4.5; back at 5.
-  const Simulation s = simulate(one_forward_one_backward(2, 1), {1, 1, 1, 0.5});
+  const Simulation s = simulate_schedule(one_forward_one_backward(2, 1), {1, 1, 1, 0.5});
   EXPECT_EQ(s.spans[1][0].start, 1.5);
   EXPECT_EQ(s.spans[1][1].end, 4.5);
   EXPECT_EQ(s.spans[0][1].start, 5);
@@ -77,17 +79,17 @@ TEST(Simulate, ATransferDelaysTheNeighbourAlone) {
   EXPECT_EQ(s.ideal, 3);
   EXPECT_DOUBLE_EQ(s.bubble_rate, 4.0 / 7);
   // Two virtual stages on one stage are no neighbours.
-  EXPECT_EQ(simulate(interleaved(1, 3, 2), {1, 1, 1, 100}).makespan, 18);
+  EXPECT_EQ(simulate_schedule(interleaved(1, 3, 2), {1, 1, 1, 100}).makespan, 18);
 }
 
-TEST(Simulate, CostIsTheLongestStageNotTheMakespan) {
-  const Simulation s = simulate(zero_bubble_h2(2, 8), {});
+TEST(SimulateSchedule, CostIsTheLongestStageNotTheMakespan) {
+  const Simulation s = simulate_schedule(zero_bubble_h2(2, 8), {});
   EXPECT_EQ(s.cost, 24);
   EXPECT_EQ(s.makespan, 25);
 }
 
-TEST(Simulate, TimesOfZeroAreTaken) {
-  const Simulation s = simulate(zero_bubble_h1(3, 4), {0, 0, 0, 0});
+TEST(SimulateSchedule, TimesOfZeroAreTaken) {
+  const Simulation s = simulate_schedule(zero_bubble_h1(3, 4), {0, 0, 0, 0});
   EXPECT_EQ(s.cost, 0);
   EXPECT_EQ(s.bubble_rate, 0);
 }
@@ -156,13 +158,13 @@ class LongestPath {
   std::vector<std::vector<double>> starts_;
 };
 
-TEST(Simulate, EveryActionStartsAsEarlyAsItCan) {
+TEST(SimulateSchedule, EveryActionStartsAsEarlyAsItCan) {
   std::mt19937 random(7);
   std::uniform_int_distribution<int> quarter(0, 20);  // sums of quarters are exact
   for (const Schedule& schedule : many_schedules()) {
     const ActionTimes times = {quarter(random) / 4.0, quarter(random) / 4.0, quarter(random) / 4.0,
                                quarter(random) / 4.0};
-    const Simulation simulation = simulate(schedule, times);
+    const Simulation simulation = simulate_schedule(schedule, times);
     const auto starts = LongestPath(schedule, times).starts();
     for (size_t stage = 0; stage < starts.size(); ++stage) {
       for (size_t i = 0; i < starts[stage].size(); ++i) {
@@ -175,38 +177,39 @@ TEST(Simulate, EveryActionStartsAsEarlyAsItCan) {
   }
 }
 
-TEST(Simulate, ADeadlockNamesWhatEachStageWaitsAt) {
+TEST(SimulateSchedule, ADeadlockNamesWhatEachStageWaitsAt) {
   // Stage 0 wants the gradient of micro-batch 1 first, stage 1 makes that of 0 first and needs F1.
   const Schedule crossed = table(1, 2, {"F0 B0 F1 B1", "F0 F1 B0 B1"});
-  EXPECT_THAT([&] { simulate(crossed, {}); },
+  EXPECT_THAT([&] { simulate_schedule(crossed, {}); },
               ThrowsError(ErrorCode::kInvalidArgument,
                           "schedule mine deadlocks: stage 0 waits at action 1, backward of "
                           "micro-batch 0; stage 1 waits at action 1, forward of micro-batch 1."));
 }
 
-TEST(Simulate, OfManyWaitingStagesSomeAreNamed) {
+TEST(SimulateSchedule, OfManyWaitingStagesSomeAreNamed) {
   Schedule schedule = one_forward_one_backward(12, 2);
   std::swap(schedule.actions[11][0], schedule.actions[11][2]);  // F1 B0: never
   std::swap(schedule.actions[11][1], schedule.actions[11][2]);  // F1 F0 B0 B1
   std::swap(schedule.actions[10][0], schedule.actions[10][1]);
   schedule.actions[0] = table(1, 2, {"F0 B0 F1 B1"}).actions[0];
-  EXPECT_THAT([&] { simulate(schedule, {}); },
+  EXPECT_THAT([&] { simulate_schedule(schedule, {}); },
               ThrowsError(ErrorCode::kInvalidArgument, "; 4 more stages wait"));
 }
 
-TEST(Simulate, WrongTimesAreNamed) {
+TEST(SimulateSchedule, WrongTimesAreNamed) {
   const Schedule schedule = gpipe(2, 2);
   EXPECT_THAT(
       [&] {
-        simulate(schedule, {1, -1, 1, 0});
+        simulate_schedule(schedule, {1, -1, 1, 0});
       },
-      ThrowsError(ErrorCode::kInvalidArgument,
-                  "time backward_input is -1, expected a finite number >= 0"));
+      ThrowsError(
+          ErrorCode::kInvalidArgument,
+          "the time backward_input of a schedule is -1; expected a finite number, 0 or more"));
   EXPECT_THAT(
       [&] {
-        simulate(schedule, {1, 1, 1, std::nan("")});
+        simulate_schedule(schedule, {1, 1, 1, std::nan("")});
       },
-      ThrowsError(ErrorCode::kInvalidArgument, "time comm is nan"));
+      ThrowsError(ErrorCode::kInvalidArgument, "the time comm of a schedule is nan"));
 }
 
 }  // namespace
