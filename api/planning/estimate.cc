@@ -94,8 +94,10 @@ Estimate lower_bound(const JobLayout& layout, const PartCosts& costs) {
     out.issue = std::max(out.issue, issue);
     out.seconds = std::max({out.seconds, issue, m * busy + update + (fills ? 0 : away)});
     const auto states = static_cast<int64_t>(static_cast<double>(costs.state_bytes) * share);
-    out.bytes = std::max(out.bytes,
-                         states + kept * held_micro_batches(layout, stage) + costs.passing_bytes);
+    const int64_t bytes = states + kept * held_micro_batches(layout, stage) + costs.passing_bytes;
+    if (bytes <= out.bytes) continue;
+    out.bytes = bytes;
+    out.fullest_stage = stage;
   }
   return out;
 }

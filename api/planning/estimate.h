@@ -12,6 +12,7 @@ struct Estimate {
   double seconds = 0;
   double issue = 0;  // of the host of a rank; a part of `seconds` only where it is longer
   int64_t bytes = 0;
+  int64_t fullest_stage = 0;  // whose ranks have them
 };
 
 /// The micro-batches whose activations a stage holds at once, through each of its chunks.

@@ -24,7 +24,7 @@ using distributed::simulator::MachineModel;
 // Estimated bytes may be wrong by this factor: layouts above it are not simulated as a whole.
 constexpr double kBytesMargin = 1.3;
 // The same once a layout of the same schedule has been simulated.
-constexpr double kCorrectedMargin = 1.05;
+constexpr double kCorrectedMargin = 1.1;
 // If none of the fast layouts fits, so many of the smallest are simulated.
 constexpr size_t kMostSmallest = 16;
 // So many layouts are played for each finalist, as estimates may order them wrongly.
@@ -105,36 +105,35 @@ PlanResult Planner::plan() { return plan(subject_.space()); }
 PlanResult Planner::plan(const LayoutSpace& space) {
   PlanResult result;
   const std::vector<Candidate> candidates = candidates_in(space, &result);
-  simulate_first(best_of(candidates, &result), options_.finalists, &result);
+  // Layouts that turn out to be too large make room for others.
+  size_t before = 0;
+  do {
+    before = known_.size();
+    result.plans.clear();
+    simulate_first(best_of(candidates, &result), &result);
+  } while (known_.size() != before && result.plans.size() < options_.finalists && !is_late());
   if (result.plans.empty()) simulate_smallest(candidates, &result);
   std::ranges::stable_sort(result.plans, {},
                            [](const PlannedLayout& plan) { return plan.predicted.step_seconds; });
-  std::ranges::stable_sort(result.too_large, {}, &PlannedLayout::peak_bytes);
+  std::ranges::stable_sort(result.too_large, {}, &TooLargeLayout::bytes);
   result.trials = costs_.trials();
   return result;
 }
 
 // Simulates layouts as a whole, until as many as wanted fit.
-void Planner::simulate_first(const std::vector<Candidate>& candidates, size_t wanted,
-                             PlanResult* result) {
-  std::map<ScheduleKind, double> corrections;  // exact bytes by estimated ones
-  const auto is_too_large = [&](const Candidate& candidate) {
-    const auto known = corrections.find(candidate.layout.schedule);
-    return known != corrections.end() &&
-           known->second * static_cast<double>(candidate.estimate.bytes) >
-               static_cast<double>(room_) * kCorrectedMargin;
-  };
+void Planner::simulate_first(const std::vector<Candidate>& candidates, PlanResult* result) {
   for (const Candidate& candidate : candidates) {
-    if (result->plans.size() == wanted) break;
+    if (result->plans.size() == options_.finalists) break;
     if (is_late() && !result->plans.empty()) {
       result->is_complete = false;
       break;
     }
-    if (is_too_large(candidate)) continue;
-    simulate(candidate, result);
-    const PlannedLayout& planned = predicted(candidate.layout, candidate.estimate);
-    corrections[candidate.layout.schedule] =
-        static_cast<double>(planned.peak_bytes) / static_cast<double>(planned.estimate.bytes);
+    if (!may_fit(candidate)) continue;
+    const int64_t bytes = simulate(candidate, result);
+    const double correction =
+        static_cast<double>(bytes) / static_cast<double>(candidate.estimate.bytes);
+    const auto known = corrections_.try_emplace(candidate.layout.schedule, correction).first;
+    known->second = std::min(known->second, correction);
   }
 }
 
@@ -152,10 +151,16 @@ void Planner::simulate_smallest(const std::vector<Candidate>& candidates, PlanRe
   }
 }
 
-void Planner::simulate(const Candidate& candidate, PlanResult* result) {
-  const PlannedLayout& planned = predicted(candidate.layout, candidate.estimate);
+// Returns the bytes of the fullest rank.
+int64_t Planner::simulate(const Candidate& candidate, PlanResult* result) {
+  const auto known = simulated(candidate.layout, candidate.estimate);
+  if (const auto* large = std::get_if<TooLargeLayout>(&known)) {
+    result->too_large.push_back(*large);
+    return large->bytes;
+  }
   ++result->simulated;
-  (fits(planned) ? result->plans : result->too_large).push_back(planned);
+  result->plans.push_back(std::get<PlannedLayout>(known));
+  return result->plans.back().peak_bytes;
 }
 
 bool Planner::is_late() const {
@@ -185,8 +190,12 @@ std::vector<Planner::Candidate> Planner::candidates_in(const LayoutSpace& space,
   return out;
 }
 
-bool Planner::may_fit(const Estimate& estimate) const {
-  return static_cast<double>(estimate.bytes) <= static_cast<double>(room_) * kBytesMargin;
+bool Planner::may_fit(const Candidate& candidate) const {
+  const auto bytes = static_cast<double>(candidate.estimate.bytes);
+  const auto room = static_cast<double>(room_);
+  const auto known = corrections_.find(candidate.layout.schedule);
+  if (known == corrections_.end()) return bytes <= room * kBytesMargin;
+  return bytes * known->second <= room * kCorrectedMargin;
 }
 
 // Plays schedules until no other layout can be among the best; fastest first.
@@ -207,26 +216,41 @@ std::vector<Planner::Candidate> Planner::best_of(const std::vector<Candidate>& c
       cuts.push_back(std::move(*uneven));
     for (const JobLayout& layout : cuts) {
       Candidate played{layout, lower_bound(layout, costs)};
-      if (!may_fit(played.estimate)) continue;
+      if (!may_fit(played) || is_known_too_large(layout)) continue;
       played.estimate = estimate(layout, costs, machine_);
       ++result->estimated;
       best.insert(std::ranges::upper_bound(best, seconds_of(played), {}, seconds_of), played);
     }
   }
+  if (best.size() > wanted) best.resize(wanted);
   return best;
 }
 
-const PlannedLayout& Planner::predicted(const JobLayout& layout, const Estimate& estimate) {
-  const auto [known, is_new] = known_.try_emplace(to_string(layout));
-  PlannedLayout& planned = known->second;
-  if (!is_new) return planned;
-  planned = {layout, estimate, subject_.predict(layout).prediction};
+bool Planner::is_known_too_large(const JobLayout& layout) const {
+  const auto known = known_.find(to_string(layout));
+  return known != known_.end() && std::holds_alternative<TooLargeLayout>(known->second);
+}
+
+std::variant<PlannedLayout, TooLargeLayout> Planner::simulated(const JobLayout& layout,
+                                                               const Estimate& estimate) {
+  const std::string name = to_string(layout);
+  const auto known = known_.find(name);
+  if (known != known_.end()) return known->second;
+  const auto keep = [&](auto found) { return known_[name] = std::move(found); };
+  const int64_t rank = estimate.fullest_stage * layout.tp;  // the first of its stage
+  const auto held = subject_.held_by(layout, rank);
+  if (held.peak_tensor_bytes > room_)
+    return keep(TooLargeLayout{layout, rank, held.peak_tensor_bytes, held.held_at_peak});
+  PlannedLayout planned{layout, estimate, subject_.predict(layout).prediction};
   const auto& ranks = planned.predicted.ranks;
   const auto fullest =
       std::ranges::max_element(ranks, {}, &simulation::RankPrediction::peak_tensor_bytes);
   planned.fullest_rank = fullest - ranks.begin();
   planned.peak_bytes = fullest->peak_tensor_bytes;
-  return planned;
+  if (planned.peak_bytes > room_)
+    return keep(
+        TooLargeLayout{layout, planned.fullest_rank, planned.peak_bytes, fullest->held_at_peak});
+  return keep(std::move(planned));
 }
 
 RuleOfThumb Planner::first_fitting(std::string rule, const std::vector<JobLayout>& layouts) {
@@ -239,11 +263,12 @@ RuleOfThumb Planner::first_fitting(std::string rule, const std::vector<JobLayout
     }
     try {
       const Estimate bound = lower_bound(layout, costs_.of(layout));
-      if (!may_fit(bound)) continue;
-      const PlannedLayout& planned = predicted(layout, bound);
-      if (!fits(planned)) continue;
-      out.planned = planned;
-      break;
+      if (!may_fit({layout, bound})) continue;
+      const auto known = simulated(layout, bound);
+      if (const auto* planned = std::get_if<PlannedLayout>(&known)) {
+        out.planned = *planned;
+        break;
+      }
     } catch (const Error&) {
       continue;  // the model cannot have it
     }

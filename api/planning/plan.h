@@ -9,7 +9,9 @@
 // 2. Each layout gets a lower bound of its time.
 // 3. In the order of the bounds, schedules are played with these costs, until the bound of the next
 //    layout exceeds the estimates of enough others.
-// 4. The finalists are recorded and simulated as a whole, which gives the exact bytes of each rank.
+// 4. Of each finalist the fullest rank is recorded, whose bytes are then exact. If it fits, all
+// ranks
+//    are recorded and simulated.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +19,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "api/planning/estimate.h"
@@ -40,6 +43,14 @@ struct PlannedLayout {
   int64_t peak_bytes = 0;  // of the fullest rank
 };
 
+/// A layout that does not fit: a rank that holds more than there is.
+struct TooLargeLayout {
+  distributed::JobLayout layout;
+  int64_t rank = 0;
+  int64_t bytes = 0;
+  MemoryHolders held;  // at the peak
+};
+
 /// Layouts that the job cannot have, and why.
 struct RefusedLayouts {
   std::string reason;
@@ -61,17 +72,17 @@ struct Alternative {
 };
 
 struct PlanResult {
-  std::vector<PlannedLayout> plans;      // that fit, fastest first
-  std::vector<PlannedLayout> too_large;  // that were simulated and do not fit, smallest first
-  std::vector<RefusedLayouts> refused;   // most layouts first
-  size_t layouts = 0;                    // in the space
-  size_t possible = 0;                   // that the job can have
-  size_t fitting = 0;                    // by the estimate of their bytes
-  size_t estimated = 0;                  // whose schedules were played
-  size_t simulated = 0;                  // as a whole
-  size_t trials = 0;                     // recorded parts
-  bool is_complete = true;               // false: the time limit ended the search
-  double bound = 0;                      // if so: no layout is faster than this, by estimate
+  std::vector<PlannedLayout> plans;         // that fit, fastest first
+  std::vector<TooLargeLayout> too_large{};  // smallest first
+  std::vector<RefusedLayouts> refused;      // most layouts first
+  size_t layouts = 0;                       // in the space
+  size_t possible = 0;                      // that the job can have
+  size_t fitting = 0;                       // by the estimate of their bytes
+  size_t estimated = 0;                     // whose schedules were played
+  size_t simulated = 0;                     // as a whole
+  size_t trials = 0;                        // recorded parts
+  bool is_complete = true;                  // false: the time limit ended the search
+  double bound = 0;                         // if so: no layout is faster than this, by estimate
 };
 
 class Planner {
@@ -100,13 +111,14 @@ class Planner {
   };
   std::vector<Candidate> candidates_in(const distributed::LayoutSpace& space, PlanResult* result);
   std::vector<Candidate> best_of(const std::vector<Candidate>& candidates, PlanResult* result);
-  void simulate_first(const std::vector<Candidate>& candidates, size_t wanted, PlanResult* result);
+  void simulate_first(const std::vector<Candidate>& candidates, PlanResult* result);
   void simulate_smallest(const std::vector<Candidate>& candidates, PlanResult* result);
-  void simulate(const Candidate& candidate, PlanResult* result);
+  int64_t simulate(const Candidate& candidate, PlanResult* result);
   static double seconds_of(const Candidate& candidate);
-  bool may_fit(const Estimate& estimate) const;
-  const PlannedLayout& predicted(const distributed::JobLayout& layout, const Estimate& estimate);
-  bool fits(const PlannedLayout& planned) const { return planned.peak_bytes <= room_; }
+  bool may_fit(const Candidate& candidate) const;
+  bool is_known_too_large(const distributed::JobLayout& layout) const;
+  std::variant<PlannedLayout, TooLargeLayout> simulated(const distributed::JobLayout& layout,
+                                                        const Estimate& estimate);
   RuleOfThumb first_fitting(std::string rule, const std::vector<distributed::JobLayout>& layouts);
   bool is_late() const;
 
@@ -115,7 +127,9 @@ class Planner {
   PlannerOptions options_;
   int64_t room_;
   PartCostTable costs_;
-  std::map<std::string, PlannedLayout> known_;  // by to_string of the layout
+  std::map<std::string, std::variant<PlannedLayout, TooLargeLayout>> known_;  // by to_string
+  std::map<distributed::pipeline::ScheduleKind, double>
+      corrections_;  // least exact by estimated bytes
   double started_;
 };
 

@@ -120,14 +120,12 @@ std::string fault(const PlanResult& result, int64_t memory_bytes) {
   out = fmt::format("none of {} possible layouts fits into {} of a rank", result.possible,
                     human_bytes(memory_bytes));
   if (result.too_large.empty()) return out + ".";
-  const PlannedLayout& least = result.too_large.front();
-  const auto& rank = least.predicted.ranks[static_cast<size_t>(least.fullest_rank)];
+  const TooLargeLayout& least = result.too_large.front();
   return out + fmt::format(
                    ". The smallest is {}: rank {} needs {}, {} more ({}). Use devices with "
                    "more memory, more devices, or a smaller run.global_batch.",
-                   to_string(least.layout), least.fullest_rank, human_bytes(least.peak_bytes),
-                   human_bytes(least.peak_bytes - memory_bytes),
-                   simulation::to_string(rank.held_at_peak));
+                   to_string(least.layout), least.rank, human_bytes(least.bytes),
+                   human_bytes(least.bytes - memory_bytes), simulation::to_string(least.held));
 }
 
 ordered_json to_json(const JobLayout& layout) {

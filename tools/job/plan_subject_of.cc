@@ -206,6 +206,10 @@ planning::Trial PlannedJob::trial(const JobLayout& layout, int64_t global_batch,
   return out;
 }
 
+simulation::RankPrediction PlannedJob::held_by(const JobLayout& layout, int64_t rank) const {
+  return record_rank_of(with_layout(setup_.config, layout), setup_, steps_, rank).held;
+}
+
 simulation::PredictedStep PlannedJob::predict(const JobLayout& layout) const {
   return predict_config(with_layout(setup_.config, layout), setup_, steps_, machine_).step;
 }

@@ -37,6 +37,8 @@ class PlannedJob final : public planning::PlanSubject {
   std::optional<std::string> refusal(const distributed::JobLayout& layout) const override;
   planning::Trial trial(const distributed::JobLayout& layout, int64_t global_batch,
                         int64_t layers) const override;
+  simulation::RankPrediction held_by(const distributed::JobLayout& layout,
+                                     int64_t rank) const override;
   simulation::PredictedStep predict(const distributed::JobLayout& layout) const override;
 
  private:

@@ -30,8 +30,10 @@ using distributed::simulator::WorldPrograms;
 using simulation::RecordedRank;
 using Events = WorldPrograms::Events;
 
-// Records a rank of a job with the inputs of `setup`.
-RecordedRank record(const JobConfig& config, const Setup& setup, int64_t steps, int64_t rank) {
+}  // namespace
+
+RecordedRank record_rank_of(const JobConfig& config, const Setup& setup, int64_t steps,
+                            int64_t rank) {
   const ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
   const auto make_step = [&]() -> std::function<void()> {
     RankContext::current().set_deferred_transfer(FLAGS_deferred_transfer);
@@ -47,6 +49,8 @@ RecordedRank record(const JobConfig& config, const Setup& setup, int64_t steps, 
   };
   return simulation::record_rank(mesh, rank, make_step, steps);
 }
+
+namespace {
 
 void check_fits(const JobConfig& config, const MachineModel& machine) {
   if (config.place != machine.device) {
@@ -102,7 +106,7 @@ double model_flops(const Setup& setup) {
   config.run.micro_batches = 1;
   config.run.capture = false;
   config.memory = {};
-  return flops_of(record(config, setup, /*steps=*/1, /*rank=*/0).program.events);
+  return flops_of(record_rank_of(config, setup, /*steps=*/1, /*rank=*/0).program.events);
 }
 
 // Of the launches of all ranks.
@@ -134,7 +138,7 @@ PredictedJob predict_config(const JobConfig& config, const Setup& inputs, int64_
   const ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
   PredictedJob out;
   out.world = simulation::record_world(
-      mesh, [&](int64_t rank) { return record(config, inputs, steps, rank); });
+      mesh, [&](int64_t rank) { return record_rank_of(config, inputs, steps, rank); });
   out.step = simulation::predict(out.world, machine,
                                  config.run.global_batch * items_per_sample(config), options);
   out.step.prediction.at_peak = time_at_peak(inputs, machine, out.world.programs);

@@ -10,6 +10,11 @@
 
 namespace phi::job {
 
+/// Records a rank of a job with this config, and the data of `inputs`. Errors: those of the job's
+/// operators.
+simulation::RecordedRank record_rank_of(const JobConfig& config, const Setup& inputs, int64_t steps,
+                                        int64_t rank);
+
 struct PredictedJob {
   simulation::RecordedWorld world;
   simulation::PredictedStep step;
