@@ -187,8 +187,8 @@ def test_plans_without_parts():
     page = ap.view({"plans": [{"layout": {"mesh": "dp=2"}}, {"predicted": {"step_seconds": 2.0}}, {}]})
     (plans,) = [section for section in page.sections if section.anchor == "plans"]
     table = plans.parts[1]
-    assert list(table.columns) == ["", "mesh", "time of a step"]
-    assert [list(row) for row in table.rows] == [["plan 1", "dp=2", ""], ["plan 2", "", "2.00 s"], ["plan 3", "", ""]]
+    assert list(table.columns) == ["", "time of a step", "mesh"]
+    assert [list(row) for row in table.rows] == [["plan 1", "", "dp=2"], ["plan 2", "2.00 s", ""], ["plan 3", "", ""]]
 
 
 def test_rules_of_thumb_and_reasons_are_beside_plans():
@@ -197,7 +197,7 @@ def test_rules_of_thumb_and_reasons_are_beside_plans():
                     "refused": [{"reason": "tp does not divide heads", "layouts": 1234}]})
     (plans,) = [section for section in page.sections if section.anchor == "plans"]
     tables = [part for part in plans.parts if isinstance(part, Table)]
-    assert [list(row) for row in tables[0].rows] == [["plan 1", "4", ""], ["data parallel alone", "8", "3.00 s"]]
+    assert [list(row) for row in tables[0].rows] == [["plan 1", "", "4"], ["data parallel alone", "3.00 s", "8"]]
     assert [list(row) for row in tables[1].rows] == [["tp does not divide heads", "1,234"]]
 
 

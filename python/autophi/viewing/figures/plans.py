@@ -34,13 +34,13 @@ def _parts(file: Plans) -> list[Part]:
     number = len(file.plans)
     words = count_text(number, "plan") + (f", the first {MOST_PLANS} are shown" if number > MOST_PLANS else "") + "."
     if shared and len(plans) > 1:
-        words += f" All have {', '.join(f'{key}: {texts[key][0]}' for key in shared)}."
+        words += f" All have {', '.join(f'{key}: {texts[key][0]}' for key in shared if texts[key][0])}."
     columns = differing if len(plans) > 1 else keys
     figures = [_figures(plan) for plan in plans]
     shown = [column for column in figures[0] if any(each[column] for each in figures)]
-    rows = [[named[index][0], *(texts[key][index] for key in columns), *(figures[index][column] for column in shown)]
+    rows = [[named[index][0], *(figures[index][column] for column in shown), *(texts[key][index] for key in columns)]
             for index in range(len(plans))]
-    parts: list[Part] = [Note(file.name, words), Table(["", *columns, *shown], rows, texts=1 + len(columns))]
+    parts: list[Part] = [Note(file.name, words), Table(["", *shown, *columns], rows)]
     return parts + _chart(named) + _refused(_maps(file.values.get("refused")))
 
 
@@ -100,7 +100,7 @@ def _flat(layout: Values, prefix: str = "") -> dict[str, object]:
 
 def _text(value: object) -> str:
     """Return a value of a layout in a cell."""
-    if value is None:
+    if value is None or value == []:
         return ""
     if isinstance(value, Mapping) and {"shape", "dims"} <= value.keys():
         return " x ".join(f"{dim} {size}" for dim, size in zip(value["dims"], value["shape"], strict=False))
