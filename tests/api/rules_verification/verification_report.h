@@ -18,7 +18,7 @@ struct Effort {
   size_t two_dims;
   size_t three_dims;
   size_t rare;       // of calls of rare extents and numbers, on any mesh
-  bool studies_all;  // whether each call's moves are looked at, not only those of an op's first call
+  bool studies_all;  // whether moves of each call are looked at, or of an op's first
 };
 inline constexpr Effort kFullEffort{
     .one_dim = 400, .two_dims = 200, .three_dims = 100, .rare = 30, .studies_all = true};

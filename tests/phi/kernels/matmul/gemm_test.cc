@@ -34,7 +34,7 @@ struct Problem {
     }
     return total;
   }
-  /// c after the product; what lies between its rows stays. The sums serve all types and instruction sets.
+  /// c after the product; what lies between its rows stays. The sums serve all types.
   Values expected(double alpha, double beta) const {
     if (sums.empty()) {
       for (int64_t i = 0; i < shape.m; ++i) {
