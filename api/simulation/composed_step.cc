@@ -165,6 +165,15 @@ MachineModel links_of_first_ranks(const MachineModel& machine, int64_t ranks_per
   return links;
 }
 
+// For programs of some ranks. The others send as much at the same time.
+MachineModel with_links_in_use(MachineModel machine) {
+  for (auto& link : machine.links) {
+    link.GBps = link.rank_GBps();
+    link.shared_by = 1;
+  }
+  return machine;
+}
+
 }  // namespace
 
 BodySeconds BodyTimes::of(const std::shared_ptr<const Body>& body) {
@@ -177,10 +186,11 @@ BodySeconds BodyTimes::of(const std::shared_ptr<const Body>& body) {
 double BodyTimes::seconds_of(const RankPrograms& programs) const {
   const auto has_events = [](const RankProgram& each) { return !each.events.empty(); };
   if (std::ranges::none_of(programs, has_events)) return 0;
-  if (machine_.cores == 0) return distributed::simulator::simulate(programs, machine_).seconds;
+  const MachineModel machine = with_links_in_use(machine_);
+  if (machine.cores == 0) return distributed::simulator::simulate(programs, machine).seconds;
   RankPrograms all = programs;
   all.resize(std::max(programs.size(), static_cast<size_t>(world_size_)));
-  return distributed::simulator::simulate(all, machine_).seconds;
+  return distributed::simulator::simulate(all, machine).seconds;
 }
 
 double simulate(const ComposedStep& step, BodyTimes& times) {

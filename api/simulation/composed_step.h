@@ -24,7 +24,8 @@
 
 namespace phi::simulation {
 
-/// The programs of ranks 0, 1, ... Ranks that do nothing have empty ones.
+/// The programs of ranks 0, 1, ... Ranks with empty ones do the same as others, at the same time,
+/// and use their parts of shared links.
 using RankPrograms = std::vector<distributed::simulator::RankProgram>;
 
 /// A part of a model, such as a transformer layer, on the ranks of one stage.

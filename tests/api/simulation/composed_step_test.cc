@@ -197,6 +197,18 @@ TEST(ComposedStep, RefusesWhatCannotBeComposed) {
   EXPECT_THAT(call, ThrowsError(ErrorCode::kInvalidArgument, "two stages of 2 chunks"));
 }
 
+TEST(BodyTimes, OtherRanksUseSharedLinksToo) {
+  MachineModel machine = without_messages();
+  machine.links = {{"node", 4, 0, 1e300}, {"cluster", 0, 0, 1e-9, 4}};  // a byte per second
+  RankPrograms programs(5);
+  const distributed::simulator::GroupCall reduce{
+      .op = "all_reduce",
+      .pattern = distributed::simulator::CallPattern::kDirect,
+      .peers = {{1, 1, 10, 1, 10}}};
+  programs[0] = programs[4] = {{reduce}, {{0, 4}}};
+  EXPECT_DOUBLE_EQ(BodyTimes(machine, 8).seconds_of(programs), 4 * 10);
+}
+
 TEST(BodyTimes, RanksShareTheMachinesCores) {
   MachineModel machine = without_messages();
   machine.cores = 2;
