@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/autograd/grad_node.h"
+#include "api/call/args/outputs.h"
 #include "api/call/named_call.h"
 #include "api/planning/recorded_seconds.h"
 #include "api/simulation/record_step.h"
@@ -92,11 +93,13 @@ class DryCosts::Measurement {
                                operation.op->name, results_.size(), operation.outputs.size()));
     for (size_t o = 0; o < results_.size(); ++o) {
       attrs_.push_back(attr_of(results_[o]));
-      // An inplace call writes to its argument, in the argument's placements.
+      // An inplace call writes its result to the argument, in the argument's placements.
       const int written = operation.inplace[o];
       if (written < 0 || attrs_[o] == nullptr) continue;
-      attrs_[o] = inputs_[static_cast<size_t>(written)].dist_attr();
-      if (results_[o].is_dist()) distributed::reshard(results_[o].dist(), attrs_[o]);
+      Tensor target = inputs_[static_cast<size_t>(written)].detach();
+      attrs_[o] = target.dist_attr();
+      if (results_[o].is_dist() && results_[o].dist_attr() != attrs_[o])
+        assign_inplace(target, results_[o]);
     }
   }
 
