@@ -254,8 +254,8 @@ std::string Reason::to_string() const {
       kind == nn::Layout::Kind::kParameters ? "" : fmt::format("{} of ", nn::name_of(kind));
   const std::string placed = fmt::format("{}{} {}", what, name, text_of(attr));
   if (decided != Decided::kCost) return fmt::format("{}: {}", placed, planning::name_of(decided));
-  return fmt::format("{}: next best {}, {:+.3f} ms, {:+.1f} MiB", placed, text_of(next_attr),
-                     next_seconds * 1e3, static_cast<double>(next_bytes) / (1 << 20));
+  return fmt::format("{}: next best {}, {:+.1f} us, {:+.1f} MiB", placed, text_of(next_attr),
+                     next_seconds * 1e6, static_cast<double>(next_bytes) / (1 << 20));
 }
 
 PlacedLayers place_layers(const nn::Module& model, const LossFunction& loss,

@@ -45,7 +45,7 @@ struct Reason {
   double next_seconds = 0;
   int64_t next_bytes = 0;
 
-  /// "layer0.up.weight {tp: S1}: next best {tp: R}, +1.25 ms, +3.0 MiB"
+  /// "layer0.up.weight {tp: S1}: next best {tp: R}, +1250.0 us, +3.0 MiB"
   std::string to_string() const;
 };
 

@@ -2,6 +2,7 @@
 #include "distributed/planner/elimination/cost_table.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "phi/common/errors.h"
@@ -9,23 +10,41 @@
 namespace phi::distributed::planner {
 namespace {
 
-// Compares two rows by some of their columns.
-std::strong_ordering compare(std::span<const Choice> a, const std::vector<int>& columns_of_a,
-                             std::span<const Choice> b, const std::vector<int>& columns_of_b) {
-  for (size_t i = 0; i < columns_of_a.size(); ++i) {
-    const auto order =
-        a[static_cast<size_t>(columns_of_a[i])] <=> b[static_cast<size_t>(columns_of_b[i])];
-    if (order != 0) return order;
+// Some columns of a row as one number, in the rows' lexicographical order.
+using Key = unsigned __int128;
+
+// The keys of a table's rows. Each column takes `bits` bits.
+std::vector<Key> keys_of(const CostTable& table, const std::vector<int>& columns, int bits) {
+  std::vector<Key> keys(table.num_rows());
+  for (size_t i = 0; i < keys.size(); ++i) {
+    for (const int c : columns) keys[i] = (keys[i] << bits) | table.row(i)[static_cast<size_t>(c)];
   }
-  return std::strong_ordering::equal;
+  return keys;
 }
 
-// The rows in the order of some columns; rows that are equal there keep their order.
-std::vector<size_t> order_by(const CostTable& table, const std::vector<int>& columns) {
-  std::vector<size_t> order(table.num_rows());
+// Bits of the largest value in these columns.
+int bits_of(const CostTable& table, const std::vector<int>& columns) {
+  Choice most = 0;
+  for (size_t i = 0; i < table.num_rows(); ++i) {
+    for (const int c : columns) most = std::max(most, table.row(i)[static_cast<size_t>(c)]);
+  }
+  return std::bit_width(most);
+}
+
+void check_bits(int bits, size_t columns) {
+  PHI_CHECK(static_cast<size_t>(bits) * columns <= 8 * sizeof(Key),
+            errors::ResourceExhausted(
+                "the placements of {} tensors depend on each other, which is too many; fix some of "
+                "them, or plan fewer layers or mesh dims at once.",
+                columns));
+}
+
+// The rows in the order of their keys; rows of equal keys keep their order.
+std::vector<size_t> order_by(const std::vector<Key>& keys) {
+  std::vector<size_t> order(keys.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, [&](size_t i, size_t j) {
-    return compare(table.row(i), columns, table.row(j), columns) < 0;
+  std::ranges::sort(order, [&](size_t i, size_t j) {
+    return keys[i] < keys[j] || (keys[i] == keys[j] && i < j);
   });
   return order;
 }
@@ -45,9 +64,11 @@ int CostTable::column_of(int variable) const {
 
 CostTable CostTable::sorted_by(const std::vector<int>& variables) const {
   const std::vector<int> columns = columns_of(*this, variables);
+  const int bits = bits_of(*this, columns);
+  check_bits(bits, columns.size());
   CostTable out(variables);
   std::vector<Choice> cells(columns.size());
-  for (const size_t i : order_by(*this, columns)) {
+  for (const size_t i : order_by(keys_of(*this, columns, bits))) {
     for (size_t c = 0; c < columns.size(); ++c) cells[c] = row(i)[static_cast<size_t>(columns[c])];
     out.add(cells, cost(i));
   }
@@ -82,15 +103,17 @@ CostTable joined(const CostTable& a, const CostTable& b, size_t most_rows) {
     }
   }
   const std::vector<int> in_a = columns_of(a, shared), in_b = columns_of(b, shared);
-  const std::vector<size_t> order = order_by(b, in_b);
+  const int bits = std::max(bits_of(a, in_a), bits_of(b, in_b));
+  check_bits(bits, shared.size());
+  const std::vector<Key> keys_of_a = keys_of(a, in_a, bits), keys_of_b = keys_of(b, in_b, bits);
+  const std::vector<size_t> order = order_by(keys_of_b);
   CostTable out(variables);
   std::vector<Choice> cells(variables.size());
   for (size_t i = 0; i < a.num_rows(); ++i) {
     std::ranges::copy(a.row(i), cells.begin());
-    auto match = std::ranges::lower_bound(order, i, [&](size_t of_b, size_t of_a) {
-      return compare(b.row(of_b), in_b, a.row(of_a), in_a) < 0;
-    });
-    for (; match != order.end() && compare(b.row(*match), in_b, a.row(i), in_a) == 0; ++match) {
+    auto match = std::ranges::lower_bound(order, keys_of_a[i], {},
+                                          [&](size_t row) { return keys_of_b[row]; });
+    for (; match != order.end() && keys_of_b[*match] == keys_of_a[i]; ++match) {
       for (size_t c = 0; c < added.size(); ++c) {
         cells[a.variables().size() + c] = b.row(*match)[static_cast<size_t>(added[c])];
       }

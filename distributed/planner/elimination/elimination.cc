@@ -42,7 +42,8 @@ size_t find_row(const CostTable& table, std::span<const Choice> values) {
 class Elimination::Builder {
  public:
   Builder(const ChoiceProblem& problem, size_t most_rows)
-      : most_rows_(most_rows),
+      : num_choices_(problem.num_choices),
+        most_rows_(most_rows),
         tables_of_(problem.num_choices.size()),
         neighbours_(problem.num_choices.size()) {
     for (size_t v = 0; v < problem.num_choices.size(); ++v) {
@@ -56,7 +57,7 @@ class Elimination::Builder {
     for (size_t v = 0; v < neighbours_.size(); ++v) left.insert(static_cast<int>(v));
     while (!left.empty()) {
       const int next = *std::ranges::min_element(left, {}, [&](int v) {
-        return std::pair(neighbours_[static_cast<size_t>(v)].size(), v);
+        return std::pair(combinations_of(neighbours_[static_cast<size_t>(v)]), v);
       });
       left.erase(next);
       eliminate(next, out);
@@ -69,6 +70,14 @@ class Elimination::Builder {
     CostTable table;
     std::optional<size_t> sender;  // the bucket whose message it is
   };
+
+  // The most rows of a table of these variables.
+  double combinations_of(const std::set<int>& variables) const {
+    double count = 1;
+    for (const int v : variables)
+      count *= static_cast<double>(num_choices_[static_cast<size_t>(v)]);
+    return count;
+  }
 
   void add(CostTable table, std::optional<size_t> sender) {
     for (const int a : table.variables()) {
@@ -130,6 +139,7 @@ class Elimination::Builder {
     }
   }
 
+  const std::vector<size_t>& num_choices_;
   size_t most_rows_;
   std::vector<std::optional<Open>> open_;       // empty: taken
   std::vector<std::vector<size_t>> tables_of_;  // by variable

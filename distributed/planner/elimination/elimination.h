@@ -4,10 +4,10 @@
 //   const Elimination solved({.num_choices = {2, 3}, .tables = {table}});
 //   if (solved.is_feasible()) solved.choices();
 //
-// Variables are eliminated one after the other, the one with the fewest neighbours first: the
-// tables that have it are joined to one, and their minimum over it is a table of the others. Time
-// and memory are exponential in the width of the graph of variables, which is small for a
-// transformer layer, and linear in their number.
+// Variables are eliminated one after the other, the one whose neighbours have the fewest
+// combinations first: the tables that have it are joined to one, and their minimum over it is a
+// table of the neighbours. Time and memory are exponential in the width of the graph of variables,
+// which is small for a transformer layer, and linear in their number.
 #pragma once
 
 #include <cstddef>
