@@ -44,6 +44,7 @@ class Elimination::Builder {
   Builder(const ChoiceProblem& problem, size_t most_rows)
       : num_choices_(problem.num_choices),
         most_rows_(most_rows),
+        combinations_(problem.num_choices.size()),
         tables_of_(problem.num_choices.size()),
         neighbours_(problem.num_choices.size()) {
     for (size_t v = 0; v < problem.num_choices.size(); ++v) {
@@ -53,15 +54,10 @@ class Elimination::Builder {
   }
 
   void run(Elimination* out) {
-    std::set<int> left;
-    for (size_t v = 0; v < neighbours_.size(); ++v) left.insert(static_cast<int>(v));
-    while (!left.empty()) {
-      const int next = *std::ranges::min_element(left, {}, [&](int v) {
-        return std::pair(combinations_of(neighbours_[static_cast<size_t>(v)]), v);
-      });
-      left.erase(next);
+    for (size_t v = 0; v < neighbours_.size(); ++v) enqueue(static_cast<int>(v));
+    while (!queue_.empty() && out->is_feasible_) {
+      const int next = queue_.extract(queue_.begin()).value().second;
       eliminate(next, out);
-      if (!out->is_feasible_) return;
     }
   }
 
@@ -71,12 +67,13 @@ class Elimination::Builder {
     std::optional<size_t> sender;  // the bucket whose message it is
   };
 
-  // The most rows of a table of these variables.
-  double combinations_of(const std::set<int>& variables) const {
-    double count = 1;
-    for (const int v : variables)
-      count *= static_cast<double>(num_choices_[static_cast<size_t>(v)]);
-    return count;
+  // Puts a variable at its place in the order of elimination.
+  void enqueue(int variable) {
+    double combinations = 1;
+    for (const int v : neighbours_[static_cast<size_t>(variable)])
+      combinations *= static_cast<double>(num_choices_[static_cast<size_t>(v)]);
+    combinations_[static_cast<size_t>(variable)] = combinations;
+    queue_.emplace(combinations, variable);
   }
 
   void add(CostTable table, std::optional<size_t> sender) {
@@ -125,6 +122,7 @@ class Elimination::Builder {
     auto& near = neighbours_[static_cast<size_t>(variable)];
     std::vector<int> variables(near.begin(), near.end());
     for (const int v : variables) neighbours_[static_cast<size_t>(v)].erase(variable);
+    const std::vector<int> others = variables;
     variables.push_back(variable);
     Bucket& bucket = out->buckets_.emplace_back();
     bucket.variable = variable;
@@ -137,10 +135,16 @@ class Elimination::Builder {
     } else {
       add(bucket.message, own);
     }
+    for (const int v : others) {
+      queue_.erase({combinations_[static_cast<size_t>(v)], v});
+      enqueue(v);
+    }
   }
 
   const std::vector<size_t>& num_choices_;
   size_t most_rows_;
+  std::vector<double> combinations_;            // of the neighbours, by variable
+  std::set<std::pair<double, int>> queue_;      // of variables that are not eliminated
   std::vector<std::optional<Open>> open_;       // empty: taken
   std::vector<std::vector<size_t>> tables_of_;  // by variable
   std::vector<std::set<int>> neighbours_;       // of variables that are not eliminated
