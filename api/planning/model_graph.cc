@@ -11,6 +11,7 @@
 #include "api/generated/ops/assign.h"
 #include "api/nn/activation_scope.h"
 #include "api/nn/layout/shard.h"
+#include "distributed/comm/dry/dry_world.h"
 #include "phi/common/errors.h"
 
 namespace phi::planning {
@@ -101,7 +102,7 @@ class GraphBuilder {
   }
 
   void add(const ir::Operation& operation) {
-    if (operation.kind == ir::OperationKind::kMove) return add_alias(operation);
+    if (operation.kind == ir::OperationKind::kMove) return add_move(operation);
     const auto mark =
         operation.outputs.size() == 1 ? marks_.find(operation.outputs[0]) : marks_.end();
     if (mark != marks_.end()) return add_point(operation, mark->second);
@@ -112,25 +113,35 @@ class GraphBuilder {
     out_.graph.steps.emplace_back(std::move(call));
   }
 
-  // A value of another name.
-  void add_alias(const ir::Operation& operation) {
+  // A reshard in the model's code, or a value of another name.
+  void add_move(const ir::Operation& operation) {
     const ir::ValueId from = operation.inputs[0], to = operation.outputs[0];
-    PHI_CHECK(body_.values[static_cast<size_t>(to)].attr == nullptr && meta(from) == meta(to),
+    PHI_CHECK(meta(from) == meta(to),
               errors::Unimplemented(
-                  "the model uses {} as {}, which is not planned; write it as an operator, or move "
-                  "it out of the loss.",
+                  "the model uses {} as {} without an operator, which is not planned; use reshape, "
+                  "or keep it out of the loss.",
                   meta(from).dims.to_string(), meta(to).dims.to_string()));
-    tensors_[static_cast<size_t>(to)] = tensor(from);
+    const auto* attr = body_.values[static_cast<size_t>(to)].attr;
+    if (attr == nullptr) {
+      tensors_[static_cast<size_t>(to)] = tensor(from);
+      return;
+    }
+    const TensorId source = tensor(from);
+    const TensorId moved = add_tensor(to, out_.graph.tensors[static_cast<size_t>(source)].name);
+    out_.graph.steps.emplace_back(OpGraph::Move{source, moved, out_.graph.slots.size()});
+    out_.graph.slots.push_back({"a reshard", {}});
+    out_.points.push_back({"", nn::ActivationSlot::kOutput, meta(to).dims, attr});
   }
 
   void add_point(const ir::Operation& operation, const Mark& mark) {
     const TensorId from = tensor(operation.inputs[0]);
     const TensorId to =
         add_tensor(operation.outputs[0], out_.graph.tensors[static_cast<size_t>(from)].name);
-    const auto [known, is_new] = slots_.try_emplace({mark.path, mark.activation}, slots_.size());
+    const auto [known, is_new] =
+        slots_.try_emplace({mark.path, mark.activation}, out_.graph.slots.size());
     if (is_new) {
       out_.graph.slots.push_back({mark.path, {}});
-      out_.points.push_back({mark.path, mark.activation, meta(operation.outputs[0]).dims});
+      out_.points.push_back({mark.path, mark.activation, meta(operation.outputs[0]).dims, nullptr});
     }
     out_.graph.steps.emplace_back(OpGraph::Move{from, to, known->second});
   }
@@ -173,11 +184,13 @@ class GraphBuilder {
 }  // namespace
 
 ModelGraph capture_graph(const nn::Module& model, const LossFunction& loss,
-                         const TensorList& inputs) {
+                         const TensorList& inputs, const distributed::ProcessMesh& mesh) {
   PHI_CHECK(model.sharding() == nullptr,
             errors::PreconditionNotMet("the model is sharded over {}; plan its layout before "
                                        "nn::shard().",
                                        model.sharding()->mesh.to_string()));
+  distributed::DryWorld world(mesh.rank_at(int64_t{0}), mesh.highest_rank() + 1);
+  const distributed::World::Scope scope(world);
   const MarkedRecording marked = record_marked(model, loss, inputs);
   return GraphBuilder(model, marked).build(*marked.recording, inputs.size());
 }

@@ -21,11 +21,13 @@ struct CallKind {
 };
 
 struct ModelGraph {
-  /// The activation slot of a layer.
+  /// The activation slot of a layer, or a reshard in the model's own code.
   struct ActivationPoint {
     std::string path;
-    nn::ActivationSlot activation;
+    nn::ActivationSlot activation = nn::ActivationSlot::kOutput;
     Dims shape;  // of the first activation in it
+    /// The placements of a reshard; null: of a layer.
+    const distributed::TensorDistAttr* fixed = nullptr;
   };
 
   /// Tensors and slots have no choices yet.
@@ -39,10 +41,10 @@ struct ModelGraph {
   std::vector<ActivationPoint> points;
 };
 
-/// Captures `loss`, which must call `model`. Nothing is computed. The model is on no mesh. Inputs
-/// may be placeholders. Loops are unrolled.
-/// Errors: PreconditionNotMet if the model is sharded already; those of capture().
+/// Captures `loss`, which must call `model`, as the first rank of `mesh` would. Nothing is
+/// computed. The model is on no mesh. Inputs may be placeholders. Loops are unrolled. Errors:
+/// PreconditionNotMet if the model is sharded already; those of capture().
 ModelGraph capture_graph(const nn::Module& model, const LossFunction& loss,
-                         const TensorList& inputs);
+                         const TensorList& inputs, const distributed::ProcessMesh& mesh);
 
 }  // namespace phi::planning

@@ -94,6 +94,7 @@ class Planner {
         options_(options),
         pins_(options.pins.of(model)),
         resolved_(model, pins_) {
+    options.pins.check_dims(mesh);
     set_choices();
   }
 
@@ -102,7 +103,7 @@ class Planner {
     PlacedLayers out{pins_, static_cast<double>(placed.cost.picoseconds) * 1e-12, {}};
     for (size_t p = 0; p < named_.size(); ++p) add_parameter(p, placed, &out);
     for (size_t s = 0; s < captured_.points.size(); ++s) {
-      if (placed.slots[s]) add_activation(s, placed, &out);
+      if (placed.slots[s] && !captured_.points[s].fixed) add_activation(s, placed, &out);
     }
     return out;
   }
@@ -152,6 +153,15 @@ class Planner {
   void set_slot(size_t s) {
     const ModelGraph::ActivationPoint& point = captured_.points[s];
     OpGraph::Slot& slot = captured_.graph.slots[s];
+    if (point.fixed) {
+      PHI_CHECK(
+          point.fixed->mesh() == mesh_,
+          errors::InvalidArgument("the model reshards an activation to {}, and the plan is for "
+                                  "{}.",
+                                  point.fixed->mesh().to_string(), mesh_.to_string()));
+      slot.choices = {point.fixed};
+      return;
+    }
     if (const AxisPlacements* pin = pin_of_slot(s)) {
       AxisPlacements whole;
       for (const std::string& dim : mesh_.dim_names()) whole.emplace_back(dim, Replicate());
@@ -252,7 +262,8 @@ std::string_view name_of(Decided decided) {
 std::string Reason::to_string() const {
   const std::string what =
       kind == nn::Layout::Kind::kParameters ? "" : fmt::format("{} of ", nn::name_of(kind));
-  const std::string placed = fmt::format("{}{} {}", what, name, text_of(attr));
+  const std::string placed =
+      fmt::format("{}{} {}", what, name.empty() ? "(model)" : name, text_of(attr));
   if (decided != Decided::kCost) return fmt::format("{}: {}", placed, planning::name_of(decided));
   return fmt::format("{}: next best {}, {:+.1f} us, {:+.1f} MiB", placed, text_of(next_attr),
                      next_seconds * 1e6, static_cast<double>(next_bytes) / (1 << 20));
@@ -262,7 +273,7 @@ PlacedLayers place_layers(const nn::Module& model, const LossFunction& loss,
                           const TensorList& inputs, const ProcessMesh& mesh,
                           const distributed::simulator::MachineModel& machine,
                           const PlaceLayersOptions& options) {
-  const Planner planner(model, capture_graph(model, loss, inputs), mesh, options);
+  const Planner planner(model, capture_graph(model, loss, inputs, mesh), mesh, options);
   const int64_t num_ranks = options.num_ranks == 0 ? mesh.size() : options.num_ranks;
   DryCosts costs(planner.kinds(), mesh, num_ranks, machine);
   try {

@@ -17,6 +17,7 @@
 #include "api/generated/ops/add.h"
 #include "api/generated/ops/flash_attention.h"
 #include "api/generated/ops/gelu.h"
+#include "api/generated/ops/matmul.h"
 #include "api/generated/ops/relu.h"
 #include "api/generated/ops/reshape.h"
 #include "api/generated/ops/scale.h"
@@ -24,6 +25,7 @@
 #include "api/nn/layers/norm.h"
 #include "api/nn/layout/shard.h"
 #include "api/nn/loss.h"
+#include "api/nn/models/decoder.h"
 #include "api/planning/recorded_seconds.h"
 #include "api/simulation/record_step.h"
 #include "api/tensor/placeholder.h"
@@ -32,6 +34,7 @@
 #include "distributed/comm/recording/recording_world.h"
 #include "distributed/simulator/find_machine.h"
 #include "phi/tensor_api.h"
+#include "support/error_matchers.h"
 
 namespace phi::planning {
 namespace {
@@ -169,6 +172,178 @@ TEST(PlaceLayers, PredictsWhatTheShardedModelDoes) {
                 recorded_picoseconds(model, loss, {x, x}, mesh, machine, placed.layout));
     }
   }
+}
+
+// A decoder's layers are split as Shoeybi et al. 2019 split them, and nobody says so.
+TEST(PlaceLayers, ADecoderInANodeIsSplitByColumnsThenByRows) {
+  const MachineModel machine = find_machine("h100_80g");
+  for (const int64_t ranks : {2, 4, 8}) {
+    SCOPED_TRACE(ranks);
+    const nn::models::GptConfig config{
+        .vocab = 32768, .seq_len = 1024, .d_model = 2048, .layers = 2, .heads = 16, .hidden = 8192};
+    nn::models::Gpt model(config);
+    const Tensor ids = placeholder({4, 1024}, DataType::INT64, CPUPlace());
+    const Tensor labels = placeholder({4, 1024, 1}, DataType::INT64, CPUPlace());
+    const auto loss_of = [](const nn::Layer& model) {
+      return [&model](const TensorList& in) { return nn::cross_entropy(model(in[0]), in[1]); };
+    };
+    const ProcessMesh mesh({ranks}, {"tp"});
+    const PlacedLayers placed = place_layers(model, loss_of(model), {ids, labels}, mesh, machine);
+    SCOPED_TRACE(table(model, placed));
+    for (const std::string layer : {"layer0.", "layer1."}) {
+      EXPECT_EQ(placement(placed, layer + "qkv.weight"), "S1");
+      EXPECT_EQ(placement(placed, layer + "projection.weight"), "S0");
+      EXPECT_EQ(placement(placed, layer + "up.weight"), "S1");
+      EXPECT_EQ(placement(placed, layer + "down.weight"), "S0");
+    }
+    const int64_t planned =
+        recorded_picoseconds(model, loss_of(model), {ids, labels}, mesh, machine, placed.layout);
+    EXPECT_EQ(std::llround(placed.seconds * 1e12), planned);
+    for (const bool sequence_parallel : {false, true}) {
+      nn::models::Gpt other(config);
+      const nn::Layout layout =
+          nn::transformer_layout(other, mesh, {.sequence_parallel = sequence_parallel});
+      EXPECT_LE(planned,
+                recorded_picoseconds(other, loss_of(other), {ids, labels}, mesh, machine, layout));
+    }
+  }
+}
+
+// Fixing a reason's next best placements costs what the reason says.
+TEST(PlaceLayers, NextBestPlacementsCostWhatTheReasonSays) {
+  const MachineModel machine = find_machine("h100_80g");
+  const OwnBlock model(1024, 16);
+  const Tensor x = placeholder({4, 512, 1024}, DataType::FLOAT32, CPUPlace());
+  const ProcessMesh mesh({4}, {"tp"});
+  const PlacedLayers best = place_layers(model, squared_error_of(model), {x, x}, mesh, machine);
+  int compared = 0;
+  for (const Reason& reason : best.reasons) {
+    if (reason.kind != nn::Layout::Kind::kParameters) continue;
+    SCOPED_TRACE(reason.to_string());
+    ASSERT_EQ(reason.decided, Decided::kCost);
+    PlaceLayersOptions options;
+    options.pins.parameters(reason.name, {{"tp", reason.next_attr->placement(0)}});
+    const PlacedLayers other =
+        place_layers(model, squared_error_of(model), {x, x}, mesh, machine, options);
+    EXPECT_EQ(std::llround((other.seconds - best.seconds) * 1e12),
+              std::llround(reason.next_seconds * 1e12));
+    const auto own = std::ranges::find(other.reasons, reason.name, &Reason::name);
+    EXPECT_EQ(own->decided, Decided::kPin);
+    EXPECT_EQ(own->attr, reason.next_attr);
+    EXPECT_EQ(own->to_string(), fmt::format("{} {{tp: {}}}: pin", reason.name,
+                                            reason.next_attr->placement(0).to_string()));
+    ++compared;
+  }
+  EXPECT_EQ(compared, 16);
+}
+
+TEST(PlaceLayers, SaysWhatDecided) {
+  const MachineModel machine = find_machine("h100_80g");
+  class Odd final : public nn::Layer {
+   public:
+    Odd() : used_(*this, "used", 15, 9, {}), unused_(*this, "unused", 8, 8, {}) {}
+    Tensor forward(const Tensor& x) const override { return used_(x); }
+
+   private:
+    nn::Linear used_, unused_;
+  } model;
+  const Tensor x = placeholder({8, 15}, DataType::FLOAT32, CPUPlace());
+  const Tensor y = placeholder({8, 9}, DataType::FLOAT32, CPUPlace());
+  PlaceLayersOptions options;
+  options.pins.outputs("used", {{"tp", Shard(0)}});
+  const PlacedLayers placed = place_layers(model, squared_error_of(model), {x, y},
+                                           ProcessMesh({4}, {"tp"}), machine, options);
+  std::vector<std::string> said;
+  for (const Reason& reason : placed.reasons) said.push_back(reason.to_string());
+  EXPECT_EQ(said, (std::vector<std::string>{
+                      "used.weight {tp: R}: divisibility", "used.bias {tp: R}: divisibility",
+                      "unused.weight {tp: R}: not used", "unused.bias {tp: R}: not used",
+                      "outputs of used {tp: S0}: pin",
+                      "outputs of (model) {tp: R}: next best as it is, +17.0 us, -0.0 MiB"}));
+}
+
+// A module may move an activation itself, in the middle of what a layer computes.
+TEST(PlaceLayers, KeepsWhatTheModelReshardsItself) {
+  const MachineModel machine = find_machine("h100_80g");
+  const ProcessMesh mesh({4}, {"tp"});
+  class Resharding final : public nn::Layer {
+   public:
+    explicit Resharding(const ProcessMesh& mesh)
+        : mesh_(mesh),
+          weight_(parameter("weight", {1024, 1024}, nn::normal(0.02))),
+          other_(parameter("other", {1024, 1024}, nn::normal(0.02))) {}
+    Tensor forward(const Tensor& x) const override {
+      const Tensor y = distributed::shard_tensor(matmul(x, weight_), mesh_, {Shard(1)});
+      return matmul(relu(y), other_);
+    }
+
+   private:
+    ProcessMesh mesh_;
+    const Tensor& weight_;
+    const Tensor& other_;
+  } model(mesh);
+  const Tensor x = placeholder({4096, 1024}, DataType::FLOAT32, CPUPlace());
+  const PlacedLayers placed = place_layers(model, squared_error_of(model), {x, x}, mesh, machine);
+  SCOPED_TRACE(table(model, placed));
+  EXPECT_EQ(placement(placed, "weight"), "S1");
+  EXPECT_EQ(placement(placed, "other"), "S0");
+  EXPECT_EQ(
+      std::llround(placed.seconds * 1e12),
+      recorded_picoseconds(model, squared_error_of(model), {x, x}, mesh, machine, placed.layout));
+  EXPECT_THAT(
+      [&] {
+        const ProcessMesh another({4}, {"mp"});
+        Resharding other(mesh);
+        place_layers(other, squared_error_of(other), {x, x}, another, machine);
+      },
+      ThrowsError(
+          ErrorCode::kInvalidArgument,
+          "the model reshards an activation to mesh(tp=4), and the plan is for mesh(mp=4)"));
+}
+
+// On two mesh dims the batch stays where the caller splits it.
+TEST(PlaceLayers, PlacesOnMeshesOfSeveralDims) {
+  const MachineModel machine = find_machine("h100_80g");
+  TwoLayers model(4096, 16384);
+  const Tensor x = placeholder({16, 256, 4096}, DataType::FLOAT32, CPUPlace());
+  const ProcessMesh mesh({2, 4}, {"dp", "tp"});
+  PlaceLayersOptions options;
+  options.pins.batches({{"dp", Shard(0)}});
+  options.pins.parameters("*", {{"dp", Replicate()}});
+  const PlacedLayers placed =
+      place_layers(model, squared_error_of(model), {x, x}, mesh, machine, options);
+  SCOPED_TRACE(table(model, placed));
+  const auto attr = [&](const std::string& name) {
+    return std::ranges::find(placed.reasons, name, &Reason::name)->attr;
+  };
+  EXPECT_EQ(attr("up.weight"), distributed::TensorDistAttr::get(mesh, {Replicate(), Shard(1)}));
+  EXPECT_EQ(attr("down.weight"), distributed::TensorDistAttr::get(mesh, {Replicate(), Shard(0)}));
+}
+
+TEST(PlaceLayers, WhatCannotBePlannedIsAnError) {
+  const MachineModel machine = find_machine("h100_80g");
+  const Tensor x = placeholder({8, 64}, DataType::FLOAT32, CPUPlace());
+  const ProcessMesh mesh({4}, {"tp"});
+  TwoLayers model(64, 256);
+  const auto place = [&](const PlaceLayersOptions& options) {
+    place_layers(model, squared_error_of(model), {x, x}, mesh, machine, options);
+  };
+  PlaceLayersOptions options;
+  options.pins.parameters("upp.weight", {{"tp", Shard(0)}});
+  EXPECT_THAT([&] { place(options); },
+              ThrowsError(ErrorCode::kNotFound,
+                          "'upp.weight' match no name in the model; nearest: "
+                          "up.weight"));
+  options.pins = nn::Layout().parameters("up.weight", {{"dp", Shard(0)}});
+  EXPECT_THAT([&] { place(options); },
+              ThrowsError(ErrorCode::kInvalidArgument,
+                          "parameters 'up.weight' uses mesh dim 'dp', which mesh(tp=4) does not"));
+  options.pins = nn::Layout().batches({{"dp", Shard(0)}});
+  EXPECT_THAT([&] { place(options); },
+              ThrowsError(ErrorCode::kInvalidArgument, "batches uses mesh dim 'dp'"));
+  nn::shard(model, ProcessMesh({1}, {"tp"}), {});
+  EXPECT_THAT([&] { place({}); },
+              ThrowsError(ErrorCode::kPreconditionNotMet, "the model is sharded over mesh(tp=1)"));
 }
 
 // Losses of three steps of gradient descent.
