@@ -84,10 +84,10 @@ nn::Layout::Kind kind_of(nn::ActivationSlot activation) {
   return kinds[static_cast<size_t>(activation)];
 }
 
-class Planner {
+class LayerPlacer {
  public:
-  Planner(const nn::Module& model, ModelGraph captured, const ProcessMesh& mesh,
-          const PlaceLayersOptions& options)
+  LayerPlacer(const nn::Module& model, ModelGraph captured, const ProcessMesh& mesh,
+              const PlaceLayersOptions& options)
       : named_(model.named_parameters()),
         captured_(std::move(captured)),
         mesh_(mesh),
@@ -273,11 +273,11 @@ PlacedLayers place_layers(const nn::Module& model, const LossFunction& loss,
                           const TensorList& inputs, const ProcessMesh& mesh,
                           const distributed::simulator::MachineModel& machine,
                           const PlaceLayersOptions& options) {
-  const Planner planner(model, capture_graph(model, loss, inputs, mesh), mesh, options);
+  const LayerPlacer placer(model, capture_graph(model, loss, inputs, mesh), mesh, options);
   const int64_t num_ranks = options.num_ranks == 0 ? mesh.size() : options.num_ranks;
-  DryCosts costs(planner.kinds(), mesh, num_ranks, machine);
+  DryCosts costs(placer.kinds(), mesh, num_ranks, machine);
   try {
-    return planner.solve(costs);
+    return placer.solve(costs);
   } catch (Error& error) {
     if (!costs.refusal().empty()) error.note("the last call that was refused: " + costs.refusal());
     throw;
