@@ -220,17 +220,13 @@ int64_t DryCosts::reshard(const OpGraph::Tensor& tensor, AttrPtr from, AttrPtr t
   return known->second;
 }
 
-DryCosts::Sum DryCosts::sum(const OpGraph::Tensor& tensor, std::span<const AttrPtr> gradients) {
-  const auto [known, is_new] =
-      sums_.try_emplace({extents_of(tensor), tensor.dtype, {gradients.begin(), gradients.end()}});
+DryCosts::Sum DryCosts::sum(const OpGraph::Tensor& tensor, AttrPtr a, AttrPtr b) {
+  const auto [known, is_new] = sums_.try_emplace({extents_of(tensor), tensor.dtype, {a, b}});
   if (is_new) {
     const World::Scope scope(world_);
-    TensorList terms;
-    for (const AttrPtr attr : gradients) terms.push_back(placed(tensor.shape, tensor.dtype, attr));
-    Tensor total = std::move(terms[0]);
-    const int64_t picoseconds = price([&] {
-      for (size_t i = 1; i < terms.size(); ++i) accumulate(total, std::move(terms[i]));
-    });
+    Tensor total = placed(tensor.shape, tensor.dtype, a);
+    Tensor more = placed(tensor.shape, tensor.dtype, b);
+    const int64_t picoseconds = price([&] { accumulate(total, std::move(more)); });
     known->second = {total.dist_attr(), picoseconds};
   }
   return known->second;

@@ -30,8 +30,7 @@ class DryCosts final : public distributed::planner::PlacementCosts {
                                const std::vector<bool>& receives) override;
   int64_t reshard(const distributed::planner::OpGraph::Tensor& tensor, AttrPtr from,
                   AttrPtr to) override;
-  Sum sum(const distributed::planner::OpGraph::Tensor& tensor,
-          std::span<const AttrPtr> gradients) override;
+  Sum sum(const distributed::planner::OpGraph::Tensor& tensor, AttrPtr a, AttrPtr b) override;
 
   /// Why a call was not possible, of the last such one; empty: all were.
   const std::string& refusal() const { return refusal_; }

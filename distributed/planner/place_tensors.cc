@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
+#include <map>
 #include <string>
 
 #include "distributed/placement/gradient_attr.h"
@@ -50,10 +52,10 @@ int64_t local_bytes(const OpGraph::Tensor& tensor, const TensorDistAttr* attr) {
 
 class ProblemBuilder {
  public:
-  ProblemBuilder(const OpGraph& graph, PlacementCosts& costs, size_t most_rows)
+  ProblemBuilder(const OpGraph& graph, PlacementCosts& costs, size_t most_combinations)
       : graph_(graph),
         costs_(costs),
-        most_rows_(most_rows),
+        most_combinations_(most_combinations),
         receives_(graph.receive_gradients()),
         states_(graph.tensors.size()),
         contributions_(graph.tensors.size()) {}
@@ -61,19 +63,19 @@ class ProblemBuilder {
   ChoiceProblem build() {
     for (size_t t = 0; t < graph_.tensors.size(); ++t) add_choices(t);
     for (size_t s = 0; s < graph_.slots.size(); ++s) add_slot(s);
-    for (const auto& step : graph_.steps) {
-      if (const auto* call = std::get_if<OpGraph::OpCall>(&step)) {
+    for (step_ = 0; step_ < graph_.steps.size(); ++step_) {
+      if (const auto* call = std::get_if<OpGraph::OpCall>(&graph_.steps[step_])) {
         add_call(*call);
       } else {
-        add_states_of_move(std::get<OpGraph::Move>(step));
+        add_states_of_move(std::get<OpGraph::Move>(graph_.steps[step_]));
       }
     }
     if (graph_.loss != kAbsent) add_loss();
-    for (auto step = graph_.steps.rbegin(); step != graph_.steps.rend(); ++step) {
-      if (const auto* call = std::get_if<OpGraph::OpCall>(&*step)) {
+    while (step_-- > 0) {
+      if (const auto* call = std::get_if<OpGraph::OpCall>(&graph_.steps[step_])) {
         for (const TensorId t : call->outputs) add_arrival(t);
       } else {
-        add_move(std::get<OpGraph::Move>(*step));
+        add_move(std::get<OpGraph::Move>(graph_.steps[step_]));
       }
     }
     for (size_t t = 0; t < graph_.tensors.size(); ++t) {
@@ -123,10 +125,8 @@ class ProblemBuilder {
   Domain<AttrPtr>& gradient(int variable) {
     return gradients_[static_cast<size_t>(variable) - graph_.tensors.size() - graph_.slots.size()];
   }
-  int new_contribution(TensorId t) {
-    contributions_[index(t)].push_back(new_gradient());
-    return contributions_[index(t)].back();
-  }
+  // The contribution of the current step.
+  int new_contribution(TensorId t) { return contributions_[index(t)][step_] = new_gradient(); }
 
   std::string describe(const OpGraph::OpCall& call) const {
     std::string names;
@@ -140,10 +140,10 @@ class ProblemBuilder {
     size_t count = 1;
     for (const size_t size : sizes) {
       count *= size;
-      PHI_CHECK(count <= most_rows_,
+      PHI_CHECK(count <= most_combinations_,
                 errors::ResourceExhausted("{} has more than {} combinations of placements; fix the "
                                           "placements of some of its inputs.",
-                                          describe(call), most_rows_));
+                                          describe(call), most_combinations_));
     }
   }
 
@@ -257,30 +257,32 @@ class ProblemBuilder {
     tables_.push_back(std::move(table));
   }
 
-  // The variable of a tensor's gradient, whose contributions are all known.
+  // The variable of a tensor's gradient, whose contributions are all known: their sum, from the
+  // last user's to the first's.
   int gradient_of(TensorId t) {
-    std::vector<int>& parts = contributions_[index(t)];
-    if (parts.size() == 1) return parts[0];
+    std::map<size_t, int>& parts = contributions_[index(t)];
+    if (parts.empty()) gradient(new_contribution(t)).choice_of(nullptr);
+    while (parts.size() > 1) {
+      const auto last = std::prev(parts.end());
+      const auto next = std::prev(last);
+      next->second = sum_of(t, last->second, next->second);
+      parts.erase(last);
+    }
+    return parts.begin()->second;
+  }
+
+  int sum_of(TensorId t, int a, int b) {
     const int sum = new_gradient();
-    std::vector<size_t> sizes;
-    for (const int part : parts) sizes.push_back(gradient(part).size());
-    std::vector<int> variables = parts;
-    variables.push_back(sum);
-    CostTable table(variables);
-    for_each_combination(sizes, [&](const std::vector<size_t>& at) {
-      std::vector<AttrPtr> attrs;
-      std::vector<Choice> row;
-      for (size_t i = 0; i < parts.size(); ++i) {
-        row.push_back(Choice(at[i]));
-        if (const AttrPtr attr = gradient(parts[i])[at[i]]) attrs.push_back(attr);
-      }
-      PlacementCosts::Sum total{attrs.empty() ? nullptr : attrs[0]};
-      if (attrs.size() > 1) total = costs_.sum(tensor(t), attrs);
-      row.push_back(gradient(sum).choice_of(total.attr));
-      table.add(row, {total.picoseconds});
-    });
+    CostTable table({a, b, sum});
+    for_each_combination(
+        {gradient(a).size(), gradient(b).size()}, [&](const std::vector<size_t>& at) {
+          const AttrPtr of_a = gradient(a)[at[0]], of_b = gradient(b)[at[1]];
+          PlacementCosts::Sum total{of_a == nullptr ? of_b : of_a};
+          if (of_a != nullptr && of_b != nullptr) total = costs_.sum(tensor(t), of_a, of_b);
+          const Choice row[] = {Choice(at[0]), Choice(at[1]), gradient(sum).choice_of(total.attr)};
+          table.add(row, {total.picoseconds});
+        });
     tables_.push_back(std::move(table));
-    parts = {sum};
     return sum;
   }
 
@@ -315,11 +317,12 @@ class ProblemBuilder {
 
   const OpGraph& graph_;
   PlacementCosts& costs_;
-  size_t most_rows_;
+  size_t most_combinations_;
+  size_t step_ = 0;  // the current one
   std::vector<bool> receives_;
-  std::vector<Domain<TensorState>> states_;      // by tensor
-  std::vector<Domain<AttrPtr>> gradients_;       // by variable
-  std::vector<std::vector<int>> contributions_;  // variables, by tensor
+  std::vector<Domain<TensorState>> states_;           // by tensor
+  std::vector<Domain<AttrPtr>> gradients_;            // by variable
+  std::vector<std::map<size_t, int>> contributions_;  // variables by step, by tensor
   std::vector<CostTable> tables_;
 };
 
@@ -327,7 +330,7 @@ class ProblemBuilder {
 
 PlacedGraph place_tensors(const OpGraph& graph, PlacementCosts& costs,
                           const PlaceTensorsOptions& options) {
-  ProblemBuilder builder(graph, costs, options.most_rows);
+  ProblemBuilder builder(graph, costs, options.most_combinations);
   const Elimination solved(builder.build(), options.most_rows);
   PHI_CHECK(solved.is_feasible(),
             errors::InvalidArgument("no placements of the graph's {} tensors fit together; fix "

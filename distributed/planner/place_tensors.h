@@ -9,7 +9,8 @@
 // the graph's Moves. So every solution is a layout that a program can apply.
 //
 // The gradient of a tensor is resharded to the tensor's placements before its producer receives it,
-// as api/autograd/grad_node.h does. The contributions of several users are added before that.
+// as api/autograd/grad_node.h does. The contributions of several users are added before that, that
+// of the last user first.
 #pragma once
 
 #include <optional>
@@ -60,8 +61,8 @@ class PlacementCosts {
     AttrPtr attr = nullptr;
     int64_t picoseconds = 0;
   };
-  /// The sum of gradients of a tensor, two or more.
-  virtual Sum sum(const OpGraph::Tensor& tensor, std::span<const AttrPtr> gradients) = 0;
+  /// The sum of two gradients of a tensor.
+  virtual Sum sum(const OpGraph::Tensor& tensor, AttrPtr a, AttrPtr b) = 0;
 };
 
 struct PlacedGraph {
@@ -75,12 +76,14 @@ struct PlacedGraph {
 };
 
 struct PlaceTensorsOptions {
-  size_t most_rows = Elimination::kMostRows;
-  bool lists_alternatives = true;  // otherwise cost_by_... are empty
+  size_t most_rows = Elimination::kMostRows;  // of a table
+  size_t most_combinations = 100'000;         // of the placements of a call's inputs
+  bool lists_alternatives = true;             // otherwise cost_by_... are empty
 };
 
 /// Errors: InvalidArgument if a call is possible with no placements, and if no choices fit
-/// together; ResourceExhausted as Elimination.
+/// together; ResourceExhausted for more than
+///         most_combinations, and as Elimination.
 PlacedGraph place_tensors(const OpGraph& graph, PlacementCosts& costs,
                           const PlaceTensorsOptions& options = {});
 

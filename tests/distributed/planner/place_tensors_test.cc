@@ -67,9 +67,8 @@ class DrawnCosts final : public PlacementCosts {
     return static_cast<int64_t>(mixed(seed_, mixed(pair, static_cast<uint64_t>(tensor.shape[0]))) %
                                 30);
   }
-  Sum sum(const OpGraph::Tensor&, std::span<const Attr> gradients) override {
-    uint64_t hash = 0;  // any order
-    for (const Attr gradient : gradients) hash += mixed(seed_, number(gradient));
+  Sum sum(const OpGraph::Tensor&, Attr a, Attr b) override {
+    const uint64_t hash = mixed(mixed(seed_, number(a)), number(b));
     return {drawn(hash, 3), static_cast<int64_t>(mixed(hash, 4) % 10)};
   }
 
@@ -186,16 +185,19 @@ class Player {
     return slots_[move.slot] && slots_[move.slot] != states_[size_t(move.from)].attr;
   }
 
-  // The sum of the contributions; null: none.
+  // The sum of the contributions, which are in the order of the backward pass; null: none.
   Attr whole_gradient(size_t t) {
-    Attrs parts;
+    Attr total = nullptr;
     for (const Attr part : gradients_[t]) {
-      if (part) parts.push_back(part);
+      if (total && part) {
+        const auto sum = costs_.sum(graph_.tensors[t], total, part);
+        cost_.picoseconds += sum.picoseconds;
+        total = sum.attr;
+      } else if (part) {
+        total = part;
+      }
     }
-    if (parts.size() < 2) return parts.empty() ? nullptr : parts[0];
-    const auto sum = costs_.sum(graph_.tensors[t], parts);
-    cost_.picoseconds += sum.picoseconds;
-    return sum.attr;
+    return total;
   }
   void arrive(size_t t) {
     if (!receives_[t]) return;
@@ -324,7 +326,7 @@ TEST(PlaceTensors, ACallThatIsPossibleWithNoPlacementsIsNamed) {
       return std::nullopt;
     }
     int64_t reshard(const OpGraph::Tensor&, Attr, Attr) override { return 0; }
-    Sum sum(const OpGraph::Tensor&, std::span<const Attr>) override { return {}; }
+    Sum sum(const OpGraph::Tensor&, Attr, Attr) override { return {}; }
   } costs;
   OpGraph graph;
   graph.tensors = {{"weight", {4, 4}, DataType::FLOAT32, {attr(Shard(0))}},
