@@ -82,8 +82,7 @@ struct PlaceTensorsOptions {
 };
 
 /// Errors: InvalidArgument if a call is possible with no placements, and if no choices fit
-/// together; ResourceExhausted for more than
-///         most_combinations, and as Elimination.
+/// together; ResourceExhausted for more than most_combinations, and as Elimination.
 PlacedGraph place_tensors(const OpGraph& graph, PlacementCosts& costs,
                           const PlaceTensorsOptions& options = {});
 
