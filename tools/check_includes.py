@@ -119,7 +119,7 @@ LAYERS = (
     Layer("api/generation", r"api/generation/", CALLS + ("api/capture", "api/nn")),
     Layer("api/simulation", r"api/simulation/", CALLS + ("distributed/simulator",), libraries=("fmt", "nlohmann")),
     Layer("api/planning", r"api/planning/", CALLS + (
-        "api/autograd", "api/capture", "api/data", "api/explain", "api/nn", "api/training", "api/simulation",
+        "api/autograd", "api/rules", "api/capture", "api/data", "api/explain", "api/nn", "api/training", "api/simulation",
         "distributed/simulator"), libraries=("fmt", "nlohmann")),
     # The top: may include everything, and nothing above includes it.
     Layer("api", r"api/(generated/|runtime\.)|phi/(api|tensor_api)\.", libraries=("*",)),

@@ -9,6 +9,7 @@
 #include "api/tensor/deferred.h"
 #include "distributed/api.h"
 #include "distributed/comm/world.h"
+#include "distributed/placement/gradient_attr.h"
 #include "distributed/reshard/execute.h"
 #include "phi/autograd/grad_mode.h"
 #include "phi/common/errors.h"
@@ -21,21 +22,6 @@
 namespace phi {
 
 using distributed::DistTensor;
-using distributed::TensorDistAttr;
-
-namespace {
-
-const TensorDistAttr* without_partial(const TensorDistAttr* attr) {
-  if (!attr->has_partial()) return attr;
-  distributed::PlacementArray placements = attr->placement_array();
-  for (distributed::Placement& p : placements) {
-    if (p.is_partial()) p = distributed::Replicate();
-  }
-  return TensorDistAttr::get(attr->mesh(), std::span<const distributed::Placement>(
-                                               placements.data(), attr->mesh().ndim()));
-}
-
-}  // namespace
 
 // ---- links ----
 
@@ -108,7 +94,7 @@ void accumulate(Tensor& sum, Tensor&& more) {
 // ---- forms ----
 
 TensorForm TensorForm::of(const Tensor& x) {
-  return {x.meta(), x.is_dist() ? without_partial(x.dist_attr()) : nullptr};
+  return {x.meta(), x.is_dist() ? distributed::without_partial(x.dist_attr()) : nullptr};
 }
 
 Tensor TensorForm::zeros() const {

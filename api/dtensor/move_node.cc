@@ -1,6 +1,7 @@
 // The gradient of a move between placements or meshes.
 #include "api/dtensor/move_node.h"
 
+#include "distributed/placement/gradient_attr.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/recorder.h"
 
@@ -38,13 +39,7 @@ const TensorDistAttr* attr_of_move(const Tensor& x, const ProcessMesh& mesh,
 }
 
 bool is_gather(const Tensor& from, const TensorDistAttr* to) {
-  if (!from.is_dist() || from.mesh() != to->mesh() || from.dist_attr() == to) return false;
-  for (int m = 0; m < from.mesh().ndim(); ++m) {
-    const Placement& before = from.placements()[m];
-    const Placement& after = to->placement(m);
-    if (before != after && !(before.is_shard() && after.is_replicate())) return false;
-  }
-  return true;
+  return from.is_dist() && is_gather(from.dist_attr(), to);
 }
 
 void track_move(const char* name, const Tensor& from, Tensor& to, bool gathers) {

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "api/nn/activation_scope.h"
 #include "api/nn/layout/shard.h"
 #include "api/nn/module.h"
 
@@ -21,6 +22,7 @@ struct Module::ModelState {
   uint64_t dropouts = 0;
   bool drops = false;
   std::optional<Sharding> sharding;
+  ActivationScope::Replace replace_activation;  // empty: none
 };
 
 }  // namespace phi::nn

@@ -13,6 +13,7 @@
 #include "api/nn/pattern.h"
 #include "phi/common/errors.h"
 #include "phi/common/nearest_name.h"
+#include "phi/core/rank_context.h"
 
 namespace phi::nn {
 
@@ -367,8 +368,18 @@ void Module::count_dropout(bool drops) {
 bool Module::drops_now() const { return model_state_->drops && model_state_->is_training; }
 
 Tensor Module::apply_placements(ActivationSlot activation, const Tensor& x) const {
+  if (model_state_->replace_activation)
+    return model_state_->replace_activation(*this, activation, x);
   const CallSite::ReasonScope because("the model's layout sets these placements");
   return nn::apply_placements(x, attr(activation));
+}
+
+ActivationScope::ActivationScope(const Module& module, Replace replace)
+    : module_(module),
+      before_(std::exchange(module.model_state_->replace_activation, std::move(replace))) {}
+
+ActivationScope::~ActivationScope() {
+  module_.model_state_->replace_activation = std::move(before_);
 }
 
 ForwardContextScope::ForwardContextScope(const Module& module,

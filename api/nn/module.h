@@ -217,6 +217,7 @@ class Module {
   Tensor apply_placements(ActivationSlot activation, const Tensor& x) const;
 
  private:
+  friend class ActivationScope;
   friend class ForwardContextScope;
   friend class TensorScope;
   friend class Sharder;

@@ -9,6 +9,7 @@
 
 #include "api/nn/layout/resolved_layout.h"
 #include "phi/common/errors.h"
+#include "phi/common/nearest_name.h"
 
 namespace phi::nn {
 namespace {
@@ -34,6 +35,17 @@ AxisPlacements without_others(const AxisPlacements& axis_placements,
 AxisPlacements without(AxisPlacements axis_placements, const std::string& mesh_dim) {
   std::erase_if(axis_placements, [&](const auto& entry) { return entry.first == mesh_dim; });
   return axis_placements;
+}
+
+void check_mesh_dims(const AxisPlacements& axis_placements, const distributed::ProcessMesh& mesh,
+                     const std::string& what) {
+  for (const auto& [dim, placement] : axis_placements) {
+    PHI_CHECK(
+        std::ranges::count(mesh.dim_names(), dim) > 0,
+        errors::InvalidArgument("the layout's {} uses mesh dim '{}', which {} does not have{}. "
+                                "layout.only_along(mesh) removes such rows.",
+                                what, dim, mesh.to_string(), did_you_mean(dim, mesh.dim_names())));
+  }
 }
 
 // Pads columns to the width of their longest cell.
@@ -131,6 +143,19 @@ Layout& Layout::zero(int stage, std::string mesh_dim) {
             errors::InvalidArgument("ZeRO stage {} does not exist; use 0 to 3.", stage));
   zero_ = {stage, std::move(mesh_dim)};
   return *this;
+}
+
+void Layout::check_dims(const distributed::ProcessMesh& mesh) const {
+  for (const TensorParallel& split : tensor_parallel_) {
+    if (split.is_on_mesh) check_mesh_dims({{split.mesh_dim, {}}}, mesh, "tensor_parallel");
+  }
+  for (const PlacementRow& row : rows_) {
+    check_mesh_dims(row.axis_placements, mesh,
+                    std::string(name_of(row.kind)) + " '" + row.pattern + "'");
+  }
+  check_mesh_dims(batches_, mesh, "batches");
+  if (!pipeline_.mesh_dim.empty()) check_mesh_dims({{pipeline_.mesh_dim, {}}}, mesh, "pipeline");
+  if (zero_.stage > 0) check_mesh_dims({{zero_.mesh_dim, {}}}, mesh, "ZeRO");
 }
 
 Layout Layout::only_along(const distributed::ProcessMesh& mesh) const {

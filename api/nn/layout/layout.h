@@ -111,6 +111,9 @@ class Layout {
   /// several meshes. Rows stay: the activations that they match have the placements of batches.
   Layout only_along(const distributed::ProcessMesh& mesh) const;
 
+  /// Errors: InvalidArgument for a mesh dim that `mesh` lacks.
+  void check_dims(const distributed::ProcessMesh& mesh) const;
+
   /// The layout for `model`: tensor_parallel() is replaced by the rows that its modules add.
   Layout of(const Module& model) const;
 

@@ -41,17 +41,6 @@ const TensorDistAttr* dist_attr_on(const ProcessMesh& mesh, const AxisPlacements
   return TensorDistAttr::get(mesh, placements);
 }
 
-void check_dims(const AxisPlacements& axis_placements, const ProcessMesh& mesh,
-                const std::string& what) {
-  for (const auto& [dim, placement] : axis_placements) {
-    PHI_CHECK(
-        has_dim(mesh, dim),
-        errors::InvalidArgument("the layout's {} uses mesh dim '{}', which {} does not have{}. "
-                                "layout.only_along(mesh) removes such rows.",
-                                what, dim, mesh.to_string(), did_you_mean(dim, mesh.dim_names())));
-  }
-}
-
 // `what` names a tensor that is stored and has `ndim` dims.
 void check_placements(const std::string& what, int ndim, const AxisPlacements& axis_placements) {
   for (const auto& [dim, placement] : axis_placements) {
@@ -76,13 +65,11 @@ class Sharder {
  public:
   Sharder(Module& model, const ProcessMesh& mesh, const Layout& layout)
       : model_(model), mesh_(mesh), layout_(layout.of(model)), resolved_(model, layout_) {
-    for (const Layout::TensorParallel& split : layout.tensor_parallel()) {
-      if (split.is_on_mesh) check_dims({{split.mesh_dim, {}}}, mesh, "tensor_parallel");
-    }
+    layout.check_dims(mesh);
     PHI_CHECK(model.parent() == nullptr,
               errors::InvalidArgument("'{}' is a submodule; apply the layout to the root module.",
                                       model.path()));
-    check_mesh();
+    layout_.check_dims(mesh);
     assign_stages();
     for (Module* module : model_.modules()) plan(*module);
   }
@@ -116,17 +103,6 @@ class Sharder {
   }
 
  private:
-  void check_mesh() const {
-    for (const Layout::PlacementRow& row : layout_.rows()) {
-      check_dims(row.axis_placements, mesh_,
-                 std::string(name_of(row.kind)) + " '" + row.pattern + "'");
-    }
-    check_dims(layout_.batches(), mesh_, "batches");
-    const auto& pipeline = layout_.pipeline();
-    if (!pipeline.mesh_dim.empty()) check_dims({{pipeline.mesh_dim, {}}}, mesh_, "pipeline");
-    if (layout_.zero().stage > 0) check_dims({{layout_.zero().mesh_dim, {}}}, mesh_, "ZeRO");
-  }
-
   // Determines the links of each chunk and the mesh of each module.
   void assign_stages() {
     const auto& pipeline = layout_.pipeline();
