@@ -20,6 +20,8 @@
 #include "phi/yaml/yaml_text.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/repeated_flags.h"
+#include "tools/job/config/placement_rows.h"
+#include "tools/job/config/rewrite_job.h"
 #include "tools/job/config/section.h"
 #include "tools/job/dry_run.h"
 #include "tools/job/output/atomic_file.h"
@@ -27,12 +29,12 @@
 #include "tools/job/run_flags.h"
 #include "tools/job/setup.h"
 
-DECLARE_int64(world_size);
 DECLARE_string(json);
 DECLARE_string(explain);
 DEFINE_int64(devices, 0, "number of devices, one for each rank");
 DEFINE_string(memory, "", "bytes of a device that tensors can have: 80GB, 24GiB");
 DEFINE_string(fix, "", "KEY=VALUE,..: values of the layout that are not chosen");
+DEFINE_string(pin, "", "PATTERN={DIM: PLACEMENT}: where parameters lie; may be repeated");
 DEFINE_int64(top, 10, "number of plans to print");
 DEFINE_double(time_limit_s, 0, "return the best plan after this many seconds; 0: no limit");
 
@@ -41,7 +43,7 @@ namespace {
 
 constexpr const char* kPlanHelp =
     "autophi plan JOB.yaml --devices=N --machine=FILE [--out=FILE] [--json=FILE] [--explain]\n"
-    "             [--memory=BYTES] [--fix=KEY=VALUE,..] [--top=10] [--time_limit_s=S]\n"
+    "             [--memory=BYTES] [--fix=KEY=VALUE,..] [--pin=ROW] [--top=10] [--time_limit_s=S]\n"
     "\n"
     "Chooses the mesh, pipeline schedule, micro-batches, ZeRO stage, recomputation and sequence\n"
     "parallelism of a training job, so that its step is short and every rank has enough memory.\n"
@@ -53,6 +55,10 @@ constexpr const char* kPlanHelp =
     "  --fix=tp=8       a value that is not chosen; several as a list, or by several flags. Keys:\n"
     "                   dp, pp, tp, schedule, chunks, micro_batches, zero_stage,\n"
     "                   sequence_parallel, recompute\n"
+    "  --pin='head.weight={tp: R}'\n"
+    "                   where parameters lie, by pattern, as a row of `placements` says it; may "
+    "be\n"
+    "                   repeated\n"
     "  --explain        the best plan with another value of each key, and what it costs\n"
     "  --top=K          number of plans to print\n"
     "  --time_limit_s=S return the best plan so far after S seconds\n"
@@ -69,13 +75,18 @@ int64_t memory_of_flag() {
   return *bytes;
 }
 
-// A dry run of any layout: the planner sets the mesh.
-Setup prepare_dry(JobConfig config) {
-  FLAGS_world_size = 1;
-  FLAGS_dry_run = true;
-  FLAGS_rank = 0;
-  config.mesh = {};
-  return prepare(std::move(config), /*predicts=*/false);
+// The job with the pinned rows, on a mesh of one rank with all dims that a plan may have.
+JobConfig job_to_plan(const std::string& file, const std::vector<std::string>& pins) {
+  JobConfig config = load_job(file);
+  config.mesh = {{1, 1, 1}, {"dp", "pp", "tp"}};
+  config.pipeline.cut.clear();
+  for (const std::string& pin : pins) {
+    nn::Layout row;
+    const auto parsed = parse_row(pin);
+    row.parameters(parsed.pattern, parsed.axis_placements);
+    config.placements.add(row);
+  }
+  return config;
 }
 
 void check_flags(const std::vector<std::string>& words) {
@@ -121,10 +132,11 @@ void write_json(const planning::PlanResult& result,
   file.finish();
 }
 
-void write_job(const std::string& job, const planning::PlannedLayout& best) {
+void write_job(const PlannedJob& job, const planning::PlannedLayout& best) {
   if (FLAGS_out.empty()) return;
   AtomicFile file(FLAGS_out, "planned job");
-  file.write(rewrite_job(yaml::read_text(job, "job file"), job, keys_of(best.layout)));
+  file.write(
+      rewrite_job(yaml::read_text(job.file(), "job file"), job.file(), job.keys_of(best.layout)));
   file.finish();
   std::cout << fmt::format("planned job written to {}: run it with {} processes\n", FLAGS_out,
                            FLAGS_devices);
@@ -133,8 +145,9 @@ void write_job(const std::string& job, const planning::PlannedLayout& best) {
 }  // namespace
 
 int plan_command(int argc, char** argv) {
-  static const std::vector<std::string> flags = {
-      "devices", "machine", "memory", "fix", "top", "out", "json", "explain", "time_limit_s"};
+  static const std::vector<std::string> flags = {"devices", "machine",     "memory", "fix",
+                                                 "pin",     "top",         "out",    "json",
+                                                 "explain", "time_limit_s"};
   if (cli::has_help_flag(argc, argv)) {
     std::fputs(kPlanHelp, stdout);
     return 0;
@@ -147,9 +160,9 @@ int plan_command(int argc, char** argv) {
   const auto start = std::chrono::steady_clock::now();
   const distributed::simulator::MachineModel machine =
       distributed::simulator::find_machine(FLAGS_machine);
-  JobConfig config = load_job(words[0]);
+  JobConfig config = job_to_plan(words[0], cli::repeated(argc, argv, "pin"));
   const int64_t steps = config.run.steps;
-  const Setup setup = prepare_dry(std::move(config));
+  const Setup setup = prepare_dry(std::move(config), /*world_size=*/1);
   const PlannedJob job(setup, FLAGS_devices, fixed, steps, machine);
   planning::Planner planner(job, machine,
                             {.memory_bytes = memory_of_flag(),
@@ -167,7 +180,7 @@ int plan_command(int argc, char** argv) {
   std::cout << table(rules, best);
   if (explains) std::cout << table(planner.alternatives_to(best.layout), best);
   write_json(result, rules);
-  write_job(words[0], best);
+  write_job(job, best);
   return 0;
 }
 

@@ -14,6 +14,7 @@
 #include "phi/common/nearest_name.h"
 #include "phi/core/rank_context.h"
 #include "tools/job/build.h"
+#include "tools/job/config/placement_rows.h"
 #include "tools/job/config/read_model.h"
 #include "tools/job/predict_job.h"
 #include "tools/job/run_flags.h"
@@ -32,11 +33,19 @@ int64_t layers_of(const JobConfig& config) {
   return key.empty() ? 0 : config.model.values.size(key);
 }
 
-MeshConfig mesh_of(const JobLayout& layout) {
+bool names_dim(const nn::Layout& placements, std::string_view dim) {
+  return std::ranges::any_of(placements.rows(), [&](const nn::Layout::PlacementRow& row) {
+    return std::ranges::any_of(row.axis_placements,
+                               [&](const auto& entry) { return entry.first == dim; });
+  });
+}
+
+// Mesh dims of more than one rank, and those that rows name.
+MeshConfig mesh_of(const JobLayout& layout, const nn::Layout& placements) {
   MeshConfig mesh;
   for (const auto& [name, size] :
        {std::pair("dp", layout.dp), std::pair("pp", layout.pp), std::pair("tp", layout.tp)}) {
-    if (size == 1) continue;
+    if (size == 1 && !names_dim(placements, name)) continue;
     mesh.dims.emplace_back(name);
     mesh.shape.push_back(size);
   }
@@ -113,23 +122,27 @@ void set_run(RunConfig* run, const JobLayout& layout) {
 }  // namespace
 
 JobConfig with_layout(JobConfig config, const JobLayout& layout) {
-  config.mesh = mesh_of(layout);
+  config.mesh = mesh_of(layout, config.placements);
   config.pipeline.cut = layout.cut;
   set_run(&config.run, layout);
   return config;
 }
 
-std::vector<ChangedKey> keys_of(const JobLayout& layout) {
-  const MeshConfig mesh = mesh_of(layout);
-  return {{"mesh", fmt::format("{{shape: [{}], dims: [{}]}}", fmt::join(mesh.shape, ", "),
-                               fmt::join(mesh.dims, ", "))},
-          {"run.micro_batches", std::to_string(layout.micro_batches)},
-          {"run.schedule", std::string(name_of(layout.schedule))},
-          {"run.chunks", std::to_string(layout.chunks)},
-          {"run.zero_stage", std::to_string(layout.zero_stage)},
-          {"run.sequence_parallel", layout.sequence_parallel ? "true" : "false"},
-          {"run.recompute", kRecomputeNames[static_cast<size_t>(layout.recompute)]},
-          {"pipeline.cut", fmt::format("[{}]", fmt::join(layout.cut, ", "))}};
+std::vector<ChangedKey> PlannedJob::keys_of(const JobLayout& layout) const {
+  const MeshConfig mesh = with_layout(setup_.config, layout).mesh;
+  std::vector<ChangedKey> out = {
+      {"mesh", fmt::format("{{shape: [{}], dims: [{}]}}", fmt::join(mesh.shape, ", "),
+                           fmt::join(mesh.dims, ", "))},
+      {"run.micro_batches", std::to_string(layout.micro_batches)},
+      {"run.schedule", std::string(name_of(layout.schedule))},
+      {"run.chunks", std::to_string(layout.chunks)},
+      {"run.zero_stage", std::to_string(layout.zero_stage)},
+      {"run.sequence_parallel", layout.sequence_parallel ? "true" : "false"},
+      {"run.recompute", kRecomputeNames[static_cast<size_t>(layout.recompute)]},
+      {"pipeline.cut", fmt::format("[{}]", fmt::join(layout.cut, ", "))}};
+  const nn::Layout& placements = setup_.config.placements;
+  if (!placements.rows().empty()) out.push_back({"placements", to_yaml(placements)});
+  return out;
 }
 
 void fix_key(const std::string& text, LayoutSpace* space) {
@@ -183,10 +196,12 @@ planning::Trial PlannedJob::trial(const JobLayout& layout, int64_t global_batch,
   planning::Trial out;
   const int64_t layers = std::max<int64_t>(1, layers_of(*config));
   if (layers > 1) {
-    const int64_t own = std::min(layers, most_layers);
+    // A row may name a single layer.
+    const bool has_rows = !config->placements.rows().empty();
+    const int64_t own = has_rows ? layers : std::min(layers, most_layers);
     config->model.values.set(config->model.row().repeated, own);
     out.layers.assign(static_cast<size_t>(own), 1);
-    if (own > 2) out.layers[1] = layers - own + 1;
+    if (own > 2) out.layers[1] += layers - own;
   }
   if (layout.chunks == 0) config->run.chunks = static_cast<int64_t>(out.layers.size());
   if (config->run.chunks == 1) {

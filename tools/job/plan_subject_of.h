@@ -18,9 +18,6 @@ namespace phi::job {
 /// read.
 JobConfig with_layout(JobConfig config, const distributed::JobLayout& layout);
 
-/// The keys of a job that a layout sets, with their values.
-std::vector<ChangedKey> keys_of(const distributed::JobLayout& layout);
-
 /// Restricts `space` by "key=value", as --fix has it: "tp=8", "zero_stage=1", "schedule=1f1b".
 /// Errors: InvalidArgument for an unknown key, with the nearest one, and for values that the key
 /// cannot have.
@@ -32,6 +29,10 @@ class PlannedJob final : public planning::PlanSubject {
   /// Errors: InvalidArgument with file and line for a job that does not train.
   PlannedJob(const Setup& setup, int64_t devices, const std::vector<std::string>& fixed,
              int64_t steps, const distributed::simulator::MachineModel& machine);
+
+  const std::string& file() const { return setup_.config.file; }
+  /// The keys that a layout sets, with their values.
+  std::vector<ChangedKey> keys_of(const distributed::JobLayout& layout) const;
 
   distributed::LayoutSpace space() const override { return space_; }
   std::optional<std::string> refusal(const distributed::JobLayout& layout) const override;

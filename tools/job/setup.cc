@@ -32,6 +32,8 @@
 #include "tools/job/predict_job.h"
 #include "tools/job/run_flags.h"
 
+DECLARE_int64(world_size);
+
 namespace phi::job {
 
 using distributed::World;
@@ -221,6 +223,13 @@ Setup prepare(JobConfig config, bool predicts) {
     if (!FLAGS_tensorboard.empty()) check_tensorboard(FLAGS_tensorboard);
   }
   return setup;
+}
+
+Setup prepare_dry(JobConfig config, int64_t world_size) {
+  FLAGS_world_size = world_size;
+  FLAGS_dry_run = true;
+  FLAGS_rank = 0;
+  return prepare(std::move(config), /*predicts=*/false);
 }
 
 bool check_consistency(World& world, std::optional<Setup>* setup, std::string fault) {

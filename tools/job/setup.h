@@ -45,6 +45,9 @@ Setup prepare(const std::string& job_file);
 /// The same for a job that was parsed already. `predicts`: with --machine, sets `predicted`.
 Setup prepare(JobConfig config, bool predicts = true);
 
+/// The same for a dry run of rank 0 of a world of this size, for which it sets flags.
+Setup prepare_dry(JobConfig config, int64_t world_size);
+
 /// Configuration consistency check. True if no rank has a fault and all have the same fingerprint;
 /// otherwise one rank has printed why. `fault` is this rank's error, in which case it has no setup;
 /// empty: none.

@@ -90,14 +90,6 @@ std::map<int64_t, double> slow_ranks(const std::vector<std::string>& elements, i
   return slow;
 }
 
-// Prepares the job as for a dry run.
-Setup prepare_dry(JobConfig config) {
-  FLAGS_world_size = world_size_of(config);
-  FLAGS_dry_run = true;
-  FLAGS_rank = 0;
-  return prepare(std::move(config), /*predicts=*/false);
-}
-
 std::string worst_operators(const PredictedJob& job, const simulation::MeasuredTrace& measured) {
   constexpr size_t kMost = 10;
   return "worst predicted operators, all ranks in a step:\n" +
@@ -167,7 +159,8 @@ int simulate_command(int argc, char** argv) {
   const std::string trace = std::exchange(FLAGS_trace, "");  // of the simulated step
   JobConfig config = load_job(words[0]);
   const int64_t steps = config.run.steps;
-  const Setup setup = prepare_dry(std::move(config));
+  const int64_t ranks = world_size_of(config);
+  const Setup setup = prepare_dry(std::move(config), ranks);
   if (!trace.empty()) check_writable(trace, "trace");
   std::optional<simulation::MeasuredTrace> measured;
   if (!FLAGS_compare.empty()) {

@@ -125,6 +125,26 @@ class Plan(unittest.TestCase):
         for own, other in zip(json.loads(report.read_text())["losses"], unplanned["losses"]):
             self.assertAlmostEqual(own, other, delta=1e-4 * abs(other))
 
+    def test_pinned_parameters_lie_where_they_are_pinned(self):
+        planned = pathlib.Path(self.folder.name) / "planned.yaml"
+        free, _ = self.plan("--fix=tp=4,recompute=none")
+        plans, _ = self.plan("--fix=tp=4,recompute=none", "--pin=layer3.up.weight={tp: R}", f"--out={planned}")
+        self.assertGreater(plans["plans"][0]["predicted"]["step_seconds"], free["plans"][0]["predicted"]["step_seconds"])
+        report = pathlib.Path(self.folder.name) / "r.json"
+        outcome = launch.run(4, "run", planned, f"--report={report}")
+        self.assertEqual(outcome.status, 0, outcome.output)
+        real = json.loads(report.read_text())
+        self.assertEqual([r["peak_tensor_bytes"] for r in real["ranks"]],
+                         [r["peak_tensor_bytes"] for r in plans["plans"][0]["predicted"]["ranks"]])
+        self.plan("--fix=tp=1", "--pin=layer3.up.weight={tp: R}", f"--out={planned}")
+        outcome = launch.run(4, "run", planned)
+        self.assertEqual(outcome.status, 0, outcome.output)
+        job = self.folder.write("job.yaml", self.text)
+        for pin, message in [("layer3.up={tp: R}", "'layer3.up' match no name in the model; nearest: layer3.up.bias"), ("layer3.up.weight", "layer3.up.weight")]:
+            outcome = launch.run(0, "plan", job, f"--machine={self.machine}", "--devices=4", f"--pin={pin}")
+            self.assertEqual(outcome.status, 1, outcome.output)
+            self.assertIn(message, outcome.output)
+
     def test_mistakes_are_said_once(self):
         job = self.folder.write("job.yaml", self.text)
         forward = self.folder.write("forward.yaml", launch.job_text())
