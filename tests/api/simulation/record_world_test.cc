@@ -33,6 +33,9 @@ struct Layout {
   int64_t heads = 4;
   int64_t samples = 8;  // of a micro-batch
   int64_t layers = 4;
+  int64_t chunks = 1;
+  bool tied_head = false;
+  bool repeats_idle = false;  // TrainerOptions::repeats_idle
 };
 
 // Records the second step of a small GPT.
@@ -47,15 +50,19 @@ RecordedRank record(const Layout& layout, int64_t rank) {
                                                             .d_model = 8 * layout.heads,
                                                             .layers = layout.layers,
                                                             .heads = layout.heads,
-                                                            .hidden = 64});
+                                                            .hidden = 64,
+                                                            .tied_head = layout.tied_head});
   model->initialise(3, DataType::FLOAT32);
   nn::shard(*model, mesh,
-            nn::transformer_layout(
-                *model, mesh,
-                {.sequence_parallel = layout.sequence_parallel, .zero_stage = layout.zero_stage}));
-  training::Trainer trainer(
-      *model, nn::cross_entropy,
-      {.optimizer = {.grad_clip = 1.0}, .micro_batches = 4, .schedule = layout.schedule});
+            nn::transformer_layout(*model, mesh,
+                                   {.sequence_parallel = layout.sequence_parallel,
+                                    .zero_stage = layout.zero_stage,
+                                    .chunks = layout.chunks}));
+  training::Trainer trainer(*model, nn::cross_entropy,
+                            {.optimizer = {.grad_clip = 1.0},
+                             .micro_batches = 4,
+                             .schedule = layout.schedule,
+                             .repeats_idle = layout.repeats_idle});
   const Tensor ids = full({layout.samples, 8}, 3, DataType::INT64);
   const std::vector<training::Batch> batches(4, {ids, reshape(ids, {layout.samples, 8, 1})});
   RecordedRank out;
@@ -86,6 +93,29 @@ std::pair<size_t, int64_t> compare(const Layout& layout) {
     EXPECT_EQ(world.held[world.held_by[static_cast<size_t>(rank)]], real.held);
   }
   return {world.num_recorded, mesh.size()};
+}
+
+// A tied head is the embedding of the first stage, whose ranks send it to the last one.
+TEST(RecordWorld, RepeatedIdleActionsChangeNothingThatARankDoes) {
+  std::vector<Layout> layouts;
+  for (const char* schedule : {"gpipe", "1f1b", "zb_h1", "zb_h2"})
+    layouts.push_back(
+        {.shape = {2, 4, 1}, .schedule = schedule, .zero_stage = 1, .tied_head = true});
+  layouts.push_back({.shape = {1, 2, 2}, .schedule = "interleaved", .chunks = 2});
+  layouts.push_back({.shape = {2, 2, 2}, .zero_stage = 3, .sequence_parallel = true});
+  for (Layout& layout : layouts) {
+    for (int64_t rank = 0; rank < layout.shape[0] * layout.shape[1] * layout.shape[2]; ++rank) {
+      SCOPED_TRACE(layout.schedule + " rank " + std::to_string(rank));
+      layout.repeats_idle = false;
+      const RecordedRank whole = record(layout, rank);
+      layout.repeats_idle = true;
+      const RecordedRank repeated = record(layout, rank);
+      EXPECT_EQ(repeated.program.events, whole.program.events);
+      EXPECT_EQ(repeated.program.groups, whole.program.groups);
+      EXPECT_EQ(repeated.held, whole.held);
+      EXPECT_EQ(repeated.asymmetries, whole.asymmetries);
+    }
+  }
 }
 
 TEST(RecordWorld, EvenMeshesNeedOneRankPerStageAndTwoChecks) {
