@@ -20,6 +20,7 @@
 #include "api/call/traced_action.h"
 #include "api/explain/check_numbers.h"
 #include "api/generated/ops/full.h"
+#include "api/nn/activation_scope.h"
 #include "api/nn/layers/linear.h"
 #include "api/nn/layers/sequential.h"
 #include "distributed/comm/comm_annotation.h"
@@ -132,6 +133,16 @@ std::vector<ScopeRow> rows_of(Things& things) {
              things.line, nn::ForwardContext{.number = static_cast<uint64_t>(n)});
        },
        [&] { return fmt::format("{}", things.line.forward_context().number.value_or(0)); }},
+      {"api/nn/activation_scope.h ActivationScope",
+       [&](int n) {
+         return std::make_shared<nn::ActivationScope>(
+             things.line, [n](const nn::Module&, nn::ActivationSlot, const Tensor& x) {
+               return full(x.shape(), n);
+             });
+       },
+       [&] {
+         return fmt::format("{}", things.line(full({1, 1}, 5)).item());
+       }},
       {"TensorScope",
        [&](int n) {
          TensorList lent;

@@ -99,7 +99,8 @@ void check_flags(const std::vector<std::string>& words) {
   if (FLAGS_machine.empty())
     throw cli::UsageError(
         "--machine is missing; pass --machine=FILE, which autophi calibrate writes.");
-  if (FLAGS_top < 1) throw cli::UsageError(fmt::format("--top={}: pass 1 or more.", FLAGS_top));
+  if (FLAGS_top < 1)
+    throw cli::UsageError(fmt::format("--top={}: pass the number of plans, 1 or more.", FLAGS_top));
 }
 
 std::string late_text(const planning::PlanResult& result) {

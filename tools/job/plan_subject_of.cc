@@ -65,8 +65,9 @@ int64_t number_of(const std::string& text, const std::string& value) {
 int64_t index_of(const std::string& text, const std::string& value,
                  std::vector<std::string> values) {
   const auto found = std::ranges::find(values, value);
-  PHI_CHECK(found != values.end(), errors::InvalidArgument("--fix={}: '{}' is not one of {}.", text,
-                                                           value, fmt::join(values, ", ")));
+  PHI_CHECK(found != values.end(),
+            errors::InvalidArgument("--fix={}: '{}' is not among the values of the key: {}.", text,
+                                    value, fmt::join(values, ", ")));
   return found - values.begin();
 }
 

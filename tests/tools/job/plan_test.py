@@ -153,11 +153,12 @@ class Plan(unittest.TestCase):
             (2, [], "autophi plan expects one job file, got 0"),
             (2, [job, machine], "--devices is missing; pass --devices=N, the number of ranks."),
             (2, [job, "--devices=4"], "--machine is missing; pass --machine=FILE"),
+            (2, [job, machine, "--devices=4", "--top=0"], "--top=0: pass the number of plans, 1 or more."),
             (2, [job, machine, "--devices=4", "--memory=much"], "--memory=much: expected a number of bytes above 0"),
             (1, [job, machine, "--devices=4", "--fix=tpp=4"], "--fix=tpp=4: expected KEY=VALUE with one of dp, pp, tp,"),
             (1, [job, machine, "--devices=4", "--fix=tp"], "--fix=tp: expected KEY=VALUE"),
             (1, [job, machine, "--devices=4", "--fix=tp=x"], "--fix=tp=x: 'x' is not a number."),
-            (1, [job, machine, "--devices=4", "--fix=recompute=some"], "'some' is not one of none, selective, full."),
+            (1, [job, machine, "--devices=4", "--fix=recompute=some"], "--fix=recompute=some: 'some' is not among the values of the key: none, selective, full."),
             (1, [job, machine, "--devices=4", "--fix=tp=3"], "none of 0 layouts is possible"),
             (1, [forward, machine, "--devices=4"], "key 'mode' (by default): mode forward is not planned; set mode: train."),
         ]
