@@ -43,9 +43,9 @@ LayoutKey key(std::string_view name, T JobLayout::*own, std::vector<T> LayoutSpa
           [=](LayoutSpace& space) { (space.*allowed).clear(); }};
 }
 
-const std::vector<LayoutKey>& layout_keys() {
+std::vector<LayoutKey> layout_keys() {
   const auto number = [](int64_t value) { return std::to_string(value); };
-  static const std::vector<LayoutKey> keys = {
+  return {
       key<int64_t>("dp", &JobLayout::dp, &LayoutSpace::dp, number),
       key<int64_t>("pp", &JobLayout::pp, &LayoutSpace::pp, number),
       key<int64_t>("tp", &JobLayout::tp, &LayoutSpace::tp, number),
@@ -59,7 +59,6 @@ const std::vector<LayoutKey>& layout_keys() {
                 [](bool on) { return std::string(on ? "true" : "false"); }),
       key<distributed::Recompute>("recompute", &JobLayout::recompute, &LayoutSpace::recompute,
                                   recompute_name)};
-  return keys;
 }
 
 }  // namespace

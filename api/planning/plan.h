@@ -1,17 +1,15 @@
 // Plans a training job: chooses its mesh, pipeline, ZeRO stage, recomputation and micro-batches, so
 // that its step is as short as possible and every rank has enough memory.
 //
-//   Planner planner(subject, find_machine("h100_80g"), {.memory_bytes = 80'000'000'000});
+//   Planner planner(subject, machine, {.memory_bytes = 80'000'000'000});
 //   const PlanResult result = planner.plan();
 //   result.plans.front().layout;      // the fastest
 //
-// 1. Layers and updates are recorded once for all layouts that share them (PartCostTable).
-// 2. Each layout gets a lower bound of its time.
-// 3. In the order of the bounds, schedules are played with these costs, until the bound of the next
-//    layout exceeds the estimates of enough others.
-// 4. Of each finalist the fullest rank is recorded, whose bytes are then exact. If it fits, all
-// ranks
-//    are recorded and simulated.
+// Layers and updates are recorded once for all layouts that share them (PartCostTable). Each layout
+// gets a lower bound of its time. In the order of the bounds, schedules are played with these
+// costs, until the bound of the next layout exceeds the estimates of enough others. Of each
+// finalist the fullest rank is recorded, whose bytes are then exact; if it fits, all ranks are
+// recorded and simulated.
 #pragma once
 
 #include <cstddef>

@@ -114,10 +114,11 @@ class ScheduleRun {
     }
   }
 
-  // Runs the action, or repeats its result if this rank was idle in it for another micro-batch.
+  // Runs the action, or repeats its result if this rank was idle in it for another micro-batch. A
+  // rank that works in a forward may have a part of its gradients, in either part of a backward.
   void repeat(MicroBatchState& own, const Action& action, int chunk) {
     const auto known = idle_.find({action.kind, chunk});
-    if (known == idle_.end()) {
+    if (known == idle_.end() || !idle_.contains({ActionKind::kForward, chunk})) {
       const Counters before = RankContext::current().counters();
       run(own, action, chunk);
       if (!is_idle_since(before, RankContext::current().counters())) return;
