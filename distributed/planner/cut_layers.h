@@ -1,6 +1,6 @@
 // Cuts a row of layers into pipeline stages, so that the slowest stage is as fast as possible.
 //
-//   cut_layers({.costs = {3, 2, 2, 2, 4}, .bytes = {..}}, 2);   // {3, 2}
+//   cut_layers({.costs = {3, 2, 2, 2, 4}}, 2).layers;   // {3, 2}
 #pragma once
 
 #include <cstdint>

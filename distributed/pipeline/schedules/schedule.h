@@ -2,7 +2,6 @@
 //
 //   const Schedule s = make_schedule(ScheduleKind::kZeroBubbleH1, 8, 24);  // stages, micro-batches
 //   check(s);                                                  // complete, no deadlock, memory
-//   simulate(s, {18.522, 18.086, 9.337, 0.601}).bubble_rate;   // 0.1585
 //   for (const ScheduleStep& step : program_order(s)) ...  // what every rank walks through
 //
 // A model of stages * chunks parts runs on `stages` stages. Stage i has the parts i, i + stages, i
