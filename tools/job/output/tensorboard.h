@@ -1,7 +1,7 @@
 // TensorBoardWriter: a Python process that writes a job's metrics to event files.
 //
 //   TensorBoardWriter events("runs/a");
-//   events.write(metrics_line(step, result, progress));
+//   events.write(metrics);            // a line of metrics_line
 //   note_fault(events.finish());
 #pragma once
 
