@@ -27,11 +27,6 @@ void add_once(std::vector<T>* list, const T& value) {
   if (std::ranges::find(*list, value) == list->end()) list->push_back(value);
 }
 
-std::string recompute_name(distributed::Recompute recompute) {
-  constexpr std::array kNames = {"none", "selective", "full"};
-  return kNames[static_cast<size_t>(recompute)];
-}
-
 // A row for a member of both structures.
 template <typename T>
 LayoutKey key(std::string_view name, T JobLayout::*own, std::vector<T> LayoutSpace::*allowed,
@@ -58,7 +53,7 @@ std::vector<LayoutKey> layout_keys() {
       key<bool>("sequence_parallel", &JobLayout::sequence_parallel, &LayoutSpace::sequence_parallel,
                 [](bool on) { return std::string(on ? "true" : "false"); }),
       key<distributed::Recompute>("recompute", &JobLayout::recompute, &LayoutSpace::recompute,
-                                  recompute_name)};
+                                  [](auto recompute) { return std::string(name_of(recompute)); })};
 }
 
 }  // namespace

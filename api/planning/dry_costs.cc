@@ -117,7 +117,7 @@ class DryCosts::Measurement {
     if (!roots_.empty()) autograd::run_backward<Tensor>(std::move(roots_), {});
   }
 
-  // Of outputs that are views of inputs or written over them, nothing is kept in addition.
+  // An output that is a view of an input, or overwrites one, keeps no bytes of its own.
   CallCost result() const {
     CallCost cost;
     cost.outputs = attrs_;

@@ -87,8 +87,8 @@ Estimate lower_bound(const JobLayout& layout, const PartCosts& costs) {
       share += part.share;
       kept += part.kept_bytes;
     }
-    // What this stage cannot fill: the first micro-batch on its way to it and back. A zero-bubble
-    // schedule fills it with what it deferred.
+    // While a micro-batch is on the other stages, this one is idle at least once, unless the
+    // schedule has deferred weight gradients for it to compute (zero bubble).
     const double away = (through - busy) / static_cast<double>(layout.chunks);
     const bool fills = costs.weight_share > 0;
     out.issue = std::max(out.issue, issue);
@@ -129,10 +129,9 @@ Estimate estimate(const JobLayout& layout, const PartCosts& costs, const Machine
     const auto body = std::make_shared<Body>(Body{lasting(part.forward), lasting(part.backward),
                                                   lasting(part.backward * costs.weight_share)});
     step.parts.push_back({{body, 1}});
-    step.bytes_between = std::max(step.bytes_between, part.output_bytes);
     updates[i % updates.size()] += part.update;
   }
-  // The last part's output is the loss.
+  // All parts send as much, but for the last one, whose output is the loss.
   step.bytes_between = parts.front().output_bytes;
   for (const double seconds : updates) step.updates.push_back(lasting(seconds));
   simulation::BodyTimes times(links, layout.pp * layout.tp);

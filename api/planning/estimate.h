@@ -7,12 +7,11 @@
 
 namespace phi::planning {
 
-/// Of the slowest and the fullest rank.
 struct Estimate {
-  double seconds = 0;
-  double issue = 0;  // of the host of a rank; a part of `seconds` only where it is longer
-  int64_t bytes = 0;
-  int64_t fullest_stage = 0;  // whose ranks have them
+  double seconds = 0;  // of a step
+  double issue = 0;    // of the host of a rank; a part of `seconds` only where it is longer
+  int64_t bytes = 0;   // at the peak of a rank of the fullest stage
+  int64_t fullest_stage = 0;
 };
 
 /// The micro-batches whose activations a stage holds at once, through each of its chunks.

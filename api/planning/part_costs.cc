@@ -142,17 +142,18 @@ struct UpdateSum {
   double issue = 0;
 };
 
-// Divides an update among the chunks of a trial. Of three layers, each takes the difference to an
-// update of two. What is left belongs to the ends of the model, in proportion to their other
-// parameters.
-std::vector<double> by_chunk(double all, double of_two, const std::vector<double>& shares) {
+// Divides an update among the chunks of a trial, in proportion to their parameters.
+std::vector<double> by_share(double all, const std::vector<double>& shares) {
+  double own = 0;
+  for (const double share : shares) own += share;
   std::vector<double> out;
-  if (shares.size() < kTrialLayers) {
-    double own = 0;
-    for (const double share : shares) own += share;
-    for (const double share : shares) out.push_back(own > 0 ? all * share / own : 0);
-    return out;
-  }
+  for (const double share : shares) out.push_back(own > 0 ? all * share / own : 0);
+  return out;
+}
+
+// The same for a trial of three layers. Each takes the difference to an update of two. What is left
+// belongs to the ends of the model, in proportion to their other parameters.
+std::vector<double> by_layer(double all, double of_two, const std::vector<double>& shares) {
   const double layer = std::max(0.0, all - of_two);
   const double ends = std::max(0.0, all - static_cast<double>(kTrialLayers) * layer);
   const double first = std::max(0.0, shares.front() - shares[1]);
@@ -189,12 +190,12 @@ PartCostTable::PassKey PartCostTable::key_of(const JobLayout& layout) const {
 }
 
 const PartCostTable::Passes& PartCostTable::passes_of(const JobLayout& layout) {
-  const auto [known, is_new] = passes_.try_emplace(key_of(layout));
-  if (!is_new) return known->second;
+  const PassKey key = key_of(layout);
+  if (const auto known = passes_.find(key); known != passes_.end()) return known->second;
   ++trials_;
   const JobLayout alone = without_dp(trial_layout(layout));
   const RecordedTrial trial = record(subject_, alone, rows_of(layout));
-  Passes& passes = known->second;
+  Passes passes;
   passes.layers = trial.layers;
   passes.chunks.resize(trial.layers.size());
   MachineModel machine = machine_;
@@ -203,39 +204,33 @@ const PartCostTable::Passes& PartCostTable::passes_of(const JobLayout& layout) {
     machine.cores =
         std::max<int64_t>(1, std::llround(static_cast<double>(alone.ranks()) / slowdown));
   }
-  int64_t before = 0;
   for (const RecordedPart& part : trial.parts) {
-    if (part.chunk < 0) {
-      if (before == 0) before = part.held_bytes;
-      continue;
-    }
+    if (part.chunk < 0) continue;
     LayerCost& cost = passes.chunks[static_cast<size_t>(part.chunk)];
     const double seconds = seconds_of(part.program, alone, machine);
     cost.issue_passes += issue_seconds(part.program, machine_);
     if (part.part == StepPart::kForward) {
       cost.forward += seconds;
-      cost.kept_bytes = std::max<int64_t>(0, part.held_bytes - before);
+      cost.kept_bytes = std::max<int64_t>(0, part.held_bytes - part.begin_bytes);
       cost.output_bytes = part.output_bytes;
-      before = part.held_bytes;
     } else {
       cost.backward += seconds;
     }
     passes.passing_bytes = std::max(passes.passing_bytes, part.peak_bytes - part.held_bytes);
   }
   for (size_t i = 0; i < passes.chunks.size(); ++i) passes.chunks[i].share = trial.shares[i];
-  return passes;
+  return passes_[key] = std::move(passes);
 }
 
 const PartCostTable::States& PartCostTable::states_of(const JobLayout& layout) {
   const StateKey key(layout.dp, layout.pp, layout.tp, layout.zero_stage);
-  const auto [known, is_new] = states_.try_emplace(key);
-  if (!is_new) return known->second;
+  if (const auto known = states_.find(key); known != states_.end()) return known->second;
   ++trials_;
   JobLayout alone = trial_layout(layout);
   alone.sequence_parallel = false;
   alone.recompute = distributed::Recompute::kNone;
   const RecordedTrial trial = record(subject_, alone, alone.dp);
-  States& states = known->second;
+  States states;
   add_updates(layout, alone, trial, &states);
   states.shared.resize(trial.layers.size());
   for (const RecordedPart& part : trial.parts) {
@@ -252,7 +247,7 @@ const PartCostTable::States& PartCostTable::states_of(const JobLayout& layout) {
   const training::StateBytes& bytes = trial.state_bytes;
   states.bytes = static_cast<int64_t>(
       static_cast<double>(bytes.parameters + bytes.gradients + bytes.states) / own);
-  return states;
+  return states_[key] = std::move(states);
 }
 
 void PartCostTable::add_updates(const JobLayout& layout, const JobLayout& alone,
@@ -268,13 +263,16 @@ void PartCostTable::add_updates(const JobLayout& layout, const JobLayout& alone,
     return sum;
   };
   const UpdateSum all = sum_of(trial);
-  UpdateSum fewer;
+  std::optional<UpdateSum> of_two;
   if (trial.shares.size() == kTrialLayers) {
     ++trials_;
-    fewer = sum_of(record(subject_, alone, alone.dp, kTrialLayers - 1));
+    const RecordedTrial smaller = record(subject_, alone, alone.dp, kTrialLayers - 1);
+    if (smaller.shares.size() < kTrialLayers) of_two = sum_of(smaller);
   }
-  states->updates = by_chunk(all.seconds, fewer.seconds, trial.shares);
-  states->issues = by_chunk(all.issue, fewer.issue, trial.shares);
+  states->updates = of_two ? by_layer(all.seconds, of_two->seconds, trial.shares)
+                           : by_share(all.seconds, trial.shares);
+  states->issues =
+      of_two ? by_layer(all.issue, of_two->issue, trial.shares) : by_share(all.issue, trial.shares);
 }
 
 double PartCostTable::weight_share_of(const JobLayout& layout) {

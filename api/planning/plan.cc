@@ -21,37 +21,28 @@ using distributed::LayoutSpace;
 using distributed::pipeline::ScheduleKind;
 using distributed::simulator::MachineModel;
 
-// Estimated bytes may be wrong by this factor: layouts above it are not simulated as a whole.
+// A layout is left out if its estimated bytes exceed the memory by this factor.
 constexpr double kBytesMargin = 1.3;
-// The same once a layout of the same schedule has been simulated.
+// The factor for estimates that are corrected by an exact number of the same schedule.
 constexpr double kCorrectedMargin = 1.1;
-// If none of the fast layouts fits, so many of the smallest are simulated.
+// The most layouts that are simulated for little memory instead of for speed.
 constexpr size_t kMostSmallest = 16;
-// So many layouts are played for each finalist, as estimates may order them wrongly.
+// Layouts that are kept for each finalist: estimates may order them wrongly.
 constexpr size_t kPlayedPerFinalist = 3;
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-class Refusals {
- public:
-  void add(const std::string& reason, const JobLayout& layout) {
-    const auto known = std::ranges::find(list_, reason, &RefusedLayouts::reason);
-    if (known == list_.end()) {
-      list_.push_back({reason, 1, layout});
-    } else {
-      ++known->count;
-    }
+void add_refusal(const std::string& reason, const JobLayout& layout,
+                 std::vector<RefusedLayouts>* refused) {
+  const auto known = std::ranges::find(*refused, reason, &RefusedLayouts::reason);
+  if (known == refused->end()) {
+    refused->push_back({reason, 1, layout});
+  } else {
+    ++known->count;
   }
-  std::vector<RefusedLayouts> take() {
-    std::ranges::stable_sort(list_, std::ranges::greater(), &RefusedLayouts::count);
-    return std::move(list_);
-  }
-
- private:
-  std::vector<RefusedLayouts> list_;
-};
+}
 
 LayersToCut layers_to_cut(const JobLayout& layout, const PartCosts& costs, int64_t room) {
   LayersToCut out;
@@ -116,6 +107,7 @@ PlanResult Planner::plan(const LayoutSpace& space) {
   std::ranges::stable_sort(result.plans, {},
                            [](const PlannedLayout& plan) { return plan.predicted.step_seconds; });
   std::ranges::stable_sort(result.too_large, {}, &TooLargeLayout::bytes);
+  std::ranges::stable_sort(result.refused, std::ranges::greater(), &RefusedLayouts::count);
   result.trials = costs_.trials();
   return result;
 }
@@ -137,12 +129,12 @@ void Planner::simulate_first(const std::vector<Candidate>& candidates, PlanResul
   }
 }
 
-// Where none of the fast layouts fits: the layouts that need the least memory.
+// Simulates layouts in the order of their bytes until one fits.
 void Planner::simulate_smallest(const std::vector<Candidate>& candidates, PlanResult* result) {
   std::vector<Candidate> smallest;
   for (const Candidate& candidate : candidates) {
-    const PartCosts costs = costs_.of(candidate.layout);
-    smallest.push_back({candidate.layout, lower_bound(candidate.layout, costs)});
+    if (const auto costs = costs_of(candidate.layout, result))
+      smallest.push_back({candidate.layout, lower_bound(candidate.layout, *costs)});
   }
   std::ranges::stable_sort(smallest, {}, [](const Candidate& each) { return each.estimate.bytes; });
   for (size_t i = 0; i < std::min(smallest.size(), kMostSmallest); ++i) {
@@ -171,23 +163,44 @@ bool Planner::is_late() const {
 std::vector<Planner::Candidate> Planner::candidates_in(const LayoutSpace& space,
                                                        PlanResult* result) {
   std::vector<Candidate> out;
-  Refusals refusals;
   for (const JobLayout& layout : all_layouts(space)) {
     ++result->layouts;
     if (const auto reason = subject_.refusal(layout)) {
-      refusals.add(*reason, layout);
+      add_refusal(*reason, layout, &result->refused);
       continue;
     }
     try {
       out.push_back({layout, lower_bound(layout, costs_.passes_alone(layout))});
     } catch (const Error& error) {
-      refusals.add(error.what(), layout);
+      add_refusal(error.what(), layout, &result->refused);
     }
   }
-  result->refused = refusals.take();
   result->possible = out.size();
   std::ranges::stable_sort(out, {}, seconds_of);
   return out;
+}
+
+// Nothing for a layout that the model turns out not to have.
+std::optional<PartCosts> Planner::costs_of(const JobLayout& layout, PlanResult* result) {
+  const std::string name = to_string(layout);
+  if (impossible_.contains(name)) return std::nullopt;
+  try {
+    return costs_.of(layout);
+  } catch (const Error& error) {
+    impossible_.insert(name);
+    --result->possible;
+    add_refusal(error.what(), layout, &result->refused);
+    return std::nullopt;
+  }
+}
+
+Estimate Planner::played(const JobLayout& layout, const PartCosts& costs, PlanResult* result) {
+  const auto [known, is_new] = played_.try_emplace(to_string(layout));
+  if (is_new) {
+    known->second = estimate(layout, costs, machine_);
+    ++result->estimated;
+  }
+  return known->second;
 }
 
 bool Planner::may_fit(const Candidate& candidate) const {
@@ -210,16 +223,16 @@ std::vector<Planner::Candidate> Planner::best_of(const std::vector<Candidate>& c
       result->bound = seconds_of(candidate);
       break;
     }
-    const PartCosts costs = costs_.of(candidate.layout);
+    const auto costs = costs_of(candidate.layout, result);
+    if (!costs) continue;
     std::vector<JobLayout> cuts = {candidate.layout};
-    if (auto uneven = with_best_cut(candidate.layout, costs, room_))
+    if (auto uneven = with_best_cut(candidate.layout, *costs, room_))
       cuts.push_back(std::move(*uneven));
     for (const JobLayout& layout : cuts) {
-      Candidate played{layout, lower_bound(layout, costs)};
-      if (!may_fit(played) || is_known_too_large(layout)) continue;
-      played.estimate = estimate(layout, costs, machine_);
-      ++result->estimated;
-      best.insert(std::ranges::upper_bound(best, seconds_of(played), {}, seconds_of), played);
+      Candidate cut{layout, lower_bound(layout, *costs)};
+      if (!may_fit(cut) || is_known_too_large(layout)) continue;
+      cut.estimate = played(layout, *costs, result);
+      best.insert(std::ranges::upper_bound(best, seconds_of(cut), {}, seconds_of), cut);
     }
   }
   if (best.size() > wanted) best.resize(wanted);

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -91,10 +92,10 @@ class Planner {
 
   /// The layouts of subject.space(). The same on every machine.
   PlanResult plan();
-  /// The same with some values fixed.
+  /// The layouts of `space`, such as that of the subject with some values fixed.
   PlanResult plan(const distributed::LayoutSpace& space);
 
-  /// What three rules of thumb choose.
+  /// The layouts that three rules of thumb choose.
   std::vector<RuleOfThumb> rules_of_thumb();
   /// For each key of the layout, the best layout with another value of this key alone or of keys
   /// that depend on it: what plan() returns when the other value is fixed.
@@ -113,6 +114,8 @@ class Planner {
   void simulate_smallest(const std::vector<Candidate>& candidates, PlanResult* result);
   int64_t simulate(const Candidate& candidate, PlanResult* result);
   static double seconds_of(const Candidate& candidate);
+  std::optional<PartCosts> costs_of(const distributed::JobLayout& layout, PlanResult* result);
+  Estimate played(const distributed::JobLayout& layout, const PartCosts& costs, PlanResult* result);
   bool may_fit(const Candidate& candidate) const;
   bool is_known_too_large(const distributed::JobLayout& layout) const;
   std::variant<PlannedLayout, TooLargeLayout> simulated(const distributed::JobLayout& layout,
@@ -125,7 +128,10 @@ class Planner {
   PlannerOptions options_;
   int64_t room_;
   PartCostTable costs_;
-  std::map<std::string, std::variant<PlannedLayout, TooLargeLayout>> known_;  // by to_string
+  // By to_string of a layout.
+  std::map<std::string, std::variant<PlannedLayout, TooLargeLayout>> known_;
+  std::map<std::string, Estimate> played_;
+  std::set<std::string> impossible_;
   std::map<distributed::pipeline::ScheduleKind, double>
       corrections_;  // least exact by estimated bytes
   double started_;

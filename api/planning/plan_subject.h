@@ -38,7 +38,7 @@ class PlanSubject {
   /// rank. If layout.chunks is 0, every layer is a chunk.
   virtual Trial trial(const distributed::JobLayout& layout, int64_t global_batch,
                       int64_t layers) const = 0;
-  /// What a rank of the whole job holds, exactly.
+  /// The exact bytes that a rank of the whole job holds and sends, without times.
   virtual simulation::RankPrediction held_by(const distributed::JobLayout& layout,
                                              int64_t rank) const = 0;
   /// The step of the whole job, recorded and simulated, with the memory of each rank.

@@ -42,7 +42,7 @@ std::string more_seconds(const PlannedLayout& plan, const PlannedLayout& best) {
   return fmt::format("{:+.3g} s", plan.predicted.step_seconds - best.predicted.step_seconds);
 }
 
-// What the largest part of the difference of two plans consists of, on their slowest ranks.
+// The kind of time by which two plans differ most, on the rank of each that computes longest.
 std::string largest_part(const PlannedLayout& plan, const PlannedLayout& best) {
   const auto parts = [](const PlannedLayout& each) {
     const auto& ranks = each.predicted.ranks;
@@ -129,7 +129,6 @@ std::string fault(const PlanResult& result, int64_t memory_bytes) {
 }
 
 ordered_json to_json(const JobLayout& layout) {
-  constexpr std::array kRecompute = {"none", "selective", "full"};
   return {{"dp", layout.dp},
           {"pp", layout.pp},
           {"tp", layout.tp},
@@ -138,7 +137,7 @@ ordered_json to_json(const JobLayout& layout) {
           {"micro_batches", layout.micro_batches},
           {"zero_stage", layout.zero_stage},
           {"sequence_parallel", layout.sequence_parallel},
-          {"recompute", kRecompute[static_cast<size_t>(layout.recompute)]},
+          {"recompute", name_of(layout.recompute)},
           {"cut", layout.cut}};
 }
 

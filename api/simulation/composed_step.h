@@ -32,7 +32,7 @@ using RankPrograms = std::vector<distributed::simulator::RankProgram>;
 struct Body {
   RankPrograms forward;   // of a micro-batch
   RankPrograms backward;  // of a micro-batch, recomputation included
-  /// What a schedule that splits backwards defers; a part of `backward`. Empty: nothing.
+  /// The part of `backward` that zero-bubble schedules defer: weight gradients. Empty: nothing.
   RankPrograms backward_weight{};
 };
 

@@ -88,6 +88,7 @@ class PartRecorder final : public Observer {
       parts_.emplace_back();
       parts_.back().recorded.part = key.first;
       parts_.back().recorded.chunk = key.second;
+      parts_.back().recorded.begin_bytes = rank.memory()->planned().current;
     }
     current_ = known->second;
   }

@@ -21,9 +21,11 @@ enum class StepPart : uint8_t { kForward, kBackward, kBackwardWeight, kUpdate };
 struct RecordedPart {
   StepPart part = StepPart::kUpdate;
   int chunk = -1;  // in the order of the model; -1: of kUpdate
-  /// Of all micro-batches. It waits for calls that it has started itself, not for those of others.
+  /// What the rank does in this part for all micro-batches. Waits for calls that another part has
+  /// started are left out.
   distributed::simulator::RankProgram program;
   int64_t output_bytes = 0;  // this rank's part of the first output of the part's last operator
+  int64_t begin_bytes = 0;   // planned bytes of the rank when the part begins
   int64_t held_bytes = 0;    // planned bytes of the rank at the part's last launch
   int64_t peak_bytes = 0;    // most planned bytes at a launch
 };

@@ -138,8 +138,7 @@ std::string to_string(const JobLayout& layout) {
   if (layout.zero_stage > 0) out += fmt::format("  zero {}", layout.zero_stage);
   if (layout.sequence_parallel) out += "  sequence parallel";
   if (layout.recompute != Recompute::kNone) {
-    out +=
-        fmt::format("  recompute {}", layout.recompute == Recompute::kFull ? "full" : "selective");
+    out += fmt::format("  recompute {}", name_of(layout.recompute));
   }
   return out;
 }

@@ -26,8 +26,6 @@ using distributed::JobLayout;
 using distributed::LayoutSpace;
 using distributed::ProcessMesh;
 
-const std::vector<std::string> kRecomputeNames = {"none", "selective", "full"};  // by Recompute
-
 int64_t layers_of(const JobConfig& config) {
   const std::string& key = config.model.row().repeated;
   return key.empty() ? 0 : config.model.values.size(key);
@@ -105,8 +103,9 @@ const std::vector<FixedKey>& fixed_keys() {
          space->sequence_parallel = {index_of(text, value, {"false", "true"}) == 1};
        }},
       {"recompute", [](Text text, Text value, LayoutSpace* space) {
-         space->recompute = {
-             static_cast<distributed::Recompute>(index_of(text, value, kRecomputeNames))};
+         space->recompute = {static_cast<distributed::Recompute>(
+             index_of(text, value,
+                      {distributed::kRecomputeNames.begin(), distributed::kRecomputeNames.end()}))};
        }}};
   return keys;
 }
@@ -139,7 +138,7 @@ std::vector<ChangedKey> PlannedJob::keys_of(const JobLayout& layout) const {
       {"run.chunks", std::to_string(layout.chunks)},
       {"run.zero_stage", std::to_string(layout.zero_stage)},
       {"run.sequence_parallel", layout.sequence_parallel ? "true" : "false"},
-      {"run.recompute", kRecomputeNames[static_cast<size_t>(layout.recompute)]},
+      {"run.recompute", std::string(name_of(layout.recompute))},
       {"pipeline.cut", fmt::format("[{}]", fmt::join(layout.cut, ", "))}};
   const nn::Layout& placements = setup_.config.placements;
   if (!placements.rows().empty()) out.push_back({"placements", to_yaml(placements)});

@@ -37,17 +37,7 @@ std::string text_of(data::Documents documents) { return std::string(name_of(docu
 std::string text_of(data::ImageFormat format) { return std::string(name_of(format)); }
 std::string text_of(DataType type) { return std::string(name_of(type)); }
 
-std::string text_of(Recompute recompute) {
-  switch (recompute) {
-    case Recompute::kNone:
-      return "none";
-    case Recompute::kSelective:
-      return "selective";
-    case Recompute::kFull:
-      return "full";
-  }
-  return "";
-}
+std::string text_of(Recompute recompute) { return std::string(name_of(recompute)); }
 
 std::string text_of(OptimizerKind kind) {
   switch (kind) {
