@@ -188,6 +188,7 @@ planning::Trial PlannedJob::trial(const JobLayout& layout, int64_t global_batch,
                                   int64_t most_layers) const {
   auto config = std::make_shared<JobConfig>(setup_.config);
   config->mesh = {{layout.dp, 1, layout.tp}, {"dp", "pp", "tp"}};
+  if (layers_of(*config) == 0) config->mesh = {{layout.dp, layout.tp}, {"dp", "tp"}};
   set_run(&config->run, layout);
   config->run.global_batch = global_batch;
   config->pipeline.cut.clear();

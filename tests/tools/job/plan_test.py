@@ -6,6 +6,7 @@ import pathlib
 import re
 import unittest
 
+import image_files
 import launch
 
 # A second takes 1e9 flops, 1e9 bytes, 2e8 bytes of a message between two nodes of two ranks.
@@ -144,6 +145,18 @@ class Plan(unittest.TestCase):
             outcome = launch.run(0, "plan", job, f"--machine={self.machine}", "--devices=4", f"--pin={pin}")
             self.assertEqual(outcome.status, 1, outcome.output)
             self.assertIn(message, outcome.output)
+
+    def test_a_model_without_repeated_layers_has_no_full_recomputation(self):
+        model = {"kind": "resnet", "blocks": [1, 1], "width": 4, "classes": 3}
+        data = {"kind": "images", "paths": [str(image_files.folder() / "train")]}
+        self.text = json.dumps({"mode": "train", "model": model, "data": data, "run": RUN, "optimizer": {"lr": 0.01}}, indent=1)
+        plans, _ = self.plan(devices=2)
+        self.assertTrue(any("full recompute applies to the links" in each["reason"] for each in plans["refused"]), plans["refused"])
+        for plan in plans["plans"]:
+            self.assertNotEqual(plan["layout"]["recompute"], "full")
+            self.assertGreater(plan["estimated_seconds"], 0.5 * plan["predicted"]["step_seconds"])
+        refused = sum(each["layouts"] for each in plans["refused"])
+        self.assertEqual(plans["possible"] + refused, plans["layouts"])
 
     def test_mistakes_are_said_once(self):
         job = self.folder.write("job.yaml", self.text)
