@@ -52,8 +52,8 @@ struct Reason {
 struct PlacedLayers {
   nn::Layout layout;   // the pins and a row for each parameter and activation that is not whole
   double seconds = 0;  // predicted, of the forward and the backward pass of a micro-batch
-  /// Of each parameter in the order of Module::named_parameters(), then of each activation that the
-  /// layout fixes.
+  /// One for each parameter, in the order of Module::named_parameters(), then one for each
+  /// activation that the layout fixes.
   std::vector<Reason> reasons;
 };
 
