@@ -134,6 +134,7 @@ class LayerPlacer {
       OpGraph::Tensor& tensor = graph.tensors[static_cast<size_t>(captured_.parameters[p])];
       tensor.choices = choices_of(tensor.shape, mesh_, pins_of_parameter(p));
       tensor.copies = options_.parameter_copies;
+      tensor.picoseconds_per_byte = options_.seconds_per_byte * 1e12;
     }
     for (size_t s = 0; s < captured_.points.size(); ++s) set_slot(s);
   }

@@ -50,8 +50,10 @@ struct Reason {
 };
 
 struct PlacedLayers {
-  nn::Layout layout;   // the pins and a row for each parameter and activation that is not whole
-  double seconds = 0;  // predicted, of the forward and the backward pass of a micro-batch
+  nn::Layout layout;  // the pins and a row for each parameter and activation that is not whole
+  /// Predicted, of the forward and the backward pass of a micro-batch, and what
+  /// PlaceLayersOptions::seconds_per_byte adds.
+  double seconds = 0;
   /// One for each parameter, in the order of Module::named_parameters(), then one for each
   /// activation that the layout fixes.
   std::vector<Reason> reasons;
@@ -64,6 +66,9 @@ struct PlaceLayersOptions {
   int64_t num_ranks = 0;
   /// Arrays of a parameter's size that a rank holds: the weight, its gradient, optimizer states.
   int64_t parameter_copies = 4;
+  /// Added to the time for each byte of the parameters that a rank holds: the time of the
+  /// optimizer's update, or a price of memory.
+  double seconds_per_byte = 0;
 };
 
 /// `model` is on no mesh and stays so. `inputs`: the global tensors of a micro-batch; placeholders

@@ -27,8 +27,9 @@ struct OpGraph {
     DataType dtype = DataType::UNDEFINED;
     /// The placements of an input or a parameter. Empty: that of its producer.
     std::vector<const TensorDistAttr*> choices = {};
-    bool is_trained = false;  // a parameter that receives a gradient
-    int64_t copies = 0;       // arrays of its size that a rank holds throughout
+    bool is_trained = false;          // a parameter that receives a gradient
+    int64_t copies = 0;               // arrays of its size that a rank holds throughout
+    double picoseconds_per_byte = 0;  // that a rank holds of one of them; added to the time
   };
   /// A call of an operator. Calls of one kind have equal operators, attributes, shapes and dtypes.
   struct OpCall {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -103,7 +104,9 @@ class ProblemBuilder {
     CostTable held({static_cast<int>(t)});
     for (const AttrPtr attr : tensor.choices) {
       const Choice choice = states_[t].choice_of({attr});
-      held.add({&choice, 1}, {.bytes = tensor.copies * local_bytes(tensor, attr)});
+      const int64_t bytes = local_bytes(tensor, attr);
+      const double price = static_cast<double>(bytes) * tensor.picoseconds_per_byte;
+      held.add({&choice, 1}, {.picoseconds = std::llround(price), .bytes = tensor.copies * bytes});
     }
     tables_.push_back(std::move(held));
   }

@@ -1,21 +1,30 @@
-"""Predictions of a step: how long it takes and what each rank holds and sends, on a machine that need not be here.
+"""Predictions of a step and plans of a model, on a machine that need not be here.
 
     from autophi import plan
     prediction = plan.simulate(make_step, mesh, machine="h100_80g", items=1024 * 256)
     prediction.step_seconds, prediction.ranks[0]["peak_tensor_bytes"]
-    print(prediction)
 
-docs/predict.md says what is modelled, and lists the keys of a prediction and of machine files.
+    planned = plan.plan_model(lambda: Net(64), nn.cross_entropy, ids, labels, devices=16, machine="h100_80g")
+    nn.shard(net, planned.mesh, planned.layout)
+    trainer = training.Trainer(net, nn.cross_entropy, **planned.trainer)
+
+docs/predict.md says what is modelled, and lists the keys of a prediction and of machine files; docs/plan.md says how a
+plan is found.
 """
 
 import dataclasses
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from autophi._autophi import ProcessMesh
+from autophi import _autophi
+from autophi._autophi import ProcessMesh, Tensor
+from autophi._autophi.capture import PlannerOptions as _PlannerOptions
+from autophi._autophi.capture import plan_model as _plan_model
 from autophi._autophi.capture import simulate as _simulate
+from autophi.optim import AdamW, Optimizer
+from autophi.training import options_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,3 +64,63 @@ def simulate(make_step: Callable[[], Callable[[], Any]], mesh: ProcessMesh, *, m
     text, table = _simulate(make_step, mesh, os.fspath(machine), items, steps)
     values = json.loads(text)
     return Prediction(values["step_seconds"], values["tokens_per_s"], values["ranks"], values, table)
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelPlan:
+    """The layout of a model that plan_model() chose. str() formats the plans and the reasons.
+
+    mesh      dims dp, pp and tp, or dp and tp of a model without a pipeline
+    layout    for nn.shard(model, mesh, layout)
+    trainer   keyword arguments of training.Trainer: micro_batches, schedule, recompute
+    reasons   a line for each parameter and activation that is placed along tp: why, and the next best placement
+    plans     the best layouts, fastest first, each with its prediction
+    """
+
+    mesh: ProcessMesh
+    layout: _autophi.nn.Layout
+    trainer: dict[str, Any]
+    reasons: list[str]
+    plans: list[dict[str, Any]]
+    _table: str
+
+    @property
+    def step_seconds(self) -> float:
+        """The predicted time of a step."""
+        return self.plans[0]["predicted"]["step_seconds"]
+
+    def __str__(self) -> str:
+        return self._table
+
+
+def plan_model(make_model: Callable[[], _autophi.nn.Module], loss: Callable[[Tensor, Tensor], Tensor], inputs: Tensor,
+               labels: Tensor, *, devices: int, machine: str | os.PathLike[str], optimizer: Optimizer | None = None,
+               memory: int = 0, blocks: str = "block*", pins: _autophi.nn.Layout | None = None,
+               fixed: Mapping[str, object] | None = None, finalists: int = 10, time_limit_s: float = 0,
+               capture: bool = False) -> ModelPlan:
+    """Choose how a model is laid out over `devices` devices, so that its step is short and every rank has enough memory.
+
+    The model need not say how it is split: the placements along tp are searched, and everything else follows from the
+    operators' rules. `make_model()` makes it, on no mesh; nothing is computed or sent.
+
+    inputs, labels   of a step, of all micro-batches and ranks; dim 0 is the samples. Placeholders will do.
+    machine          a machine file, or a name such as "h100_80g"
+    optimizer        as that of the trainer
+    memory           bytes that tensors of a rank can have; 0: those of the machine
+    blocks           pattern of the links of an nn.Sequential that a pipeline distributes
+    pins             rows of a layout that are not chosen
+    fixed            values that are not chosen: {"tp": 2, "schedule": "1f1b"}. Keys: dp, pp, tp, schedule, chunks,
+                     micro_batches, zero_stage, recompute
+    finalists        the number of layouts that are simulated as a whole
+    time_limit_s     seconds after which the best plan so far is returned; 0: no limit
+    capture          whether the trainer captures its steps
+
+    ValueError for a value that cannot be fixed; LookupError for an unknown machine, with the known names; MemoryError if
+    no layout fits, with rank and bytes.
+    """
+    trainer_options = options_of(optimizer or AdamW(), capture=capture)
+    texts = [f"{key}={str(value).lower()}" for key, value in (fixed or {}).items()]
+    found = _plan_model(make_model, loss, inputs, labels, devices, os.fspath(machine), trainer_options, blocks,
+                        pins or _autophi.nn.Layout(), texts, _PlannerOptions(memory, finalists, time_limit_s))
+    return ModelPlan(found["mesh"], found["layout"], found["trainer"], found["reasons"],
+                     json.loads(found["plans"])["plans"], found["table"])

@@ -39,6 +39,14 @@ def _tokens(batches: Batch | Sequence[Batch]) -> int:
     return sum(inputs.size for inputs, _ in pairs if inputs.dtype in (_autophi.int32, _autophi.int64))
 
 
+def options_of(optimizer: Optimizer, *, micro_batches: int = 1, schedule: str = "1f1b", recompute: str = "none",
+               capture: bool = False, graphs: bool = True, memory: Memory | None = None, trains: bool = True,
+               on_nonfinite: str = "stop", max_left_out: int = 20) -> _autophi.training.Options:
+    """Return the options of a Trainer."""
+    return _autophi.training.Options(optimizer.config, optimizer.rate, micro_batches, schedule, recompute, capture,
+                                     graphs, trains, on_nonfinite, max_left_out, memory or Memory())
+
+
 class Trainer(_autophi.training.Trainer):
     """Runs training steps: forward and backward for each micro-batch, then a parameter update.
 
@@ -61,9 +69,9 @@ class Trainer(_autophi.training.Trainer):
                  optimizer: Optimizer | None = None, *, micro_batches: int = 1, schedule: str = "1f1b",
                  recompute: str = "none", capture: bool = False, graphs: bool = True, memory: Memory | None = None,
                  trains: bool = True, on_nonfinite: str = "stop", max_left_out: int = 20) -> None:
-        optimizer = optimizer or AdamW()
-        options = _autophi.training.Options(optimizer.config, optimizer.rate, micro_batches, schedule, recompute,
-                                            capture, graphs, trains, on_nonfinite, max_left_out, memory or Memory())
+        options = options_of(optimizer or AdamW(), micro_batches=micro_batches, schedule=schedule, recompute=recompute,
+                             capture=capture, graphs=graphs, memory=memory, trains=trains, on_nonfinite=on_nonfinite,
+                             max_left_out=max_left_out)
         super().__init__(model, loss, options)
 
     def run(self, steps: int, batches: Callable[[int], Batch | Sequence[Batch]], *, progress: bool = False) -> None:

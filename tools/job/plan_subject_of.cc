@@ -5,13 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
-#include <functional>
 #include <memory>
 
 #include "api/training/trainer.h"
 #include "distributed/pipeline/schedules/schedule.h"
-#include "phi/common/nearest_name.h"
+#include "distributed/planner/fix_key.h"
 #include "phi/core/rank_context.h"
 #include "tools/job/build.h"
 #include "tools/job/config/placement_rows.h"
@@ -51,65 +49,6 @@ MeshConfig mesh_of(const JobLayout& layout, const nn::Layout& placements) {
   return mesh;
 }
 
-int64_t number_of(const std::string& text, const std::string& value) {
-  int64_t out = 0;
-  const char* end = value.data() + value.size();
-  const auto read = std::from_chars(value.data(), end, out);
-  PHI_CHECK(read.ec == std::errc() && read.ptr == end && out >= 0,
-            errors::InvalidArgument("--fix={}: '{}' is not a number.", text, value));
-  return out;
-}
-
-int64_t index_of(const std::string& text, const std::string& value,
-                 std::vector<std::string> values) {
-  const auto found = std::ranges::find(values, value);
-  PHI_CHECK(found != values.end(),
-            errors::InvalidArgument("--fix={}: '{}' is not among the values of the key: {}.", text,
-                                    value, fmt::join(values, ", ")));
-  return found - values.begin();
-}
-
-// A key that can be fixed.
-struct FixedKey {
-  std::string name;
-  std::function<void(const std::string& text, const std::string& value, LayoutSpace*)> set;
-};
-
-FixedKey number_key(std::string name, std::vector<int64_t> LayoutSpace::*values) {
-  return {std::move(name),
-          [values](const std::string& text, const std::string& value, LayoutSpace* space) {
-            (space->*values) = {number_of(text, value)};
-          }};
-}
-
-const std::vector<FixedKey>& fixed_keys() {
-  using Text = const std::string&;
-  static const std::vector<FixedKey> keys = {
-      number_key("dp", &LayoutSpace::dp),
-      number_key("pp", &LayoutSpace::pp),
-      number_key("tp", &LayoutSpace::tp),
-      number_key("chunks", &LayoutSpace::chunks),
-      number_key("micro_batches", &LayoutSpace::micro_batches),
-      {"schedule",
-       [](Text, Text value, LayoutSpace* space) {
-         space->schedules = {distributed::pipeline::parse_schedule_kind(value)};
-       }},
-      {"zero_stage",
-       [](Text text, Text value, LayoutSpace* space) {
-         space->zero_stages = {static_cast<int>(index_of(text, value, {"0", "1", "2", "3"}))};
-       }},
-      {"sequence_parallel",
-       [](Text text, Text value, LayoutSpace* space) {
-         space->sequence_parallel = {index_of(text, value, {"false", "true"}) == 1};
-       }},
-      {"recompute", [](Text text, Text value, LayoutSpace* space) {
-         space->recompute = {static_cast<distributed::Recompute>(
-             index_of(text, value,
-                      {distributed::kRecomputeNames.begin(), distributed::kRecomputeNames.end()}))};
-       }}};
-  return keys;
-}
-
 void set_run(RunConfig* run, const JobLayout& layout) {
   run->micro_batches = layout.micro_batches;
   run->schedule = name_of(layout.schedule);
@@ -145,22 +84,6 @@ std::vector<ChangedKey> PlannedJob::keys_of(const JobLayout& layout) const {
   return out;
 }
 
-void fix_key(const std::string& text, LayoutSpace* space) {
-  const size_t equals = text.find('=');
-  std::string name = text.substr(0, equals);
-  if (name.starts_with("run.")) name = name.substr(4);
-  const auto& keys = fixed_keys();
-  const auto key = std::ranges::find(keys, name, &FixedKey::name);
-  if (equals == std::string::npos || key == keys.end()) {
-    std::vector<std::string> names;
-    for (const FixedKey& each : keys) names.push_back(each.name);
-    throw errors::InvalidArgument("--fix={}: expected KEY=VALUE with one of {}{}", text,
-                                  fmt::join(names, ", "),
-                                  key == keys.end() ? did_you_mean(name, names) : ".");
-  }
-  key->set(text, text.substr(equals + 1), space);
-}
-
 PlannedJob::PlannedJob(const Setup& setup, int64_t devices, const std::vector<std::string>& fixed,
                        int64_t steps, const distributed::simulator::MachineModel& machine)
     : setup_(setup), steps_(steps), machine_(machine) {
@@ -172,7 +95,7 @@ PlannedJob::PlannedJob(const Setup& setup, int64_t devices, const std::vector<st
   space_.devices = devices;
   space_.global_batch = config.run.global_batch;
   space_.layers = layers_of(config);
-  for (const std::string& text : fixed) fix_key(text, &space_);
+  for (const std::string& text : fixed) distributed::fix_key(text, &space_);
 }
 
 std::optional<std::string> PlannedJob::refusal(const JobLayout& layout) const {

@@ -18,11 +18,6 @@ namespace phi::job {
 /// read.
 JobConfig with_layout(JobConfig config, const distributed::JobLayout& layout);
 
-/// Restricts `space` by "key=value", as --fix has it: "tp=8", "zero_stage=1", "schedule=1f1b".
-/// Errors: InvalidArgument for an unknown key, with the nearest one, and for values that the key
-/// cannot have.
-void fix_key(const std::string& text, distributed::LayoutSpace* space);
-
 class PlannedJob final : public planning::PlanSubject {
  public:
   /// `setup` is that of a dry run of a job of this many steps; it and `machine` must outlive this.

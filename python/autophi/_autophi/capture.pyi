@@ -3,7 +3,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autophi._autophi import DTypeLike, Placement, ProcessMesh, Tensor
-from autophi._autophi.training import Memory
+from autophi._autophi.nn import Layout, Module
+from autophi._autophi.training import Memory, Options
 
 class Program:
     """A captured function, recorded by one run that computes nothing."""
@@ -66,3 +67,10 @@ def placeholder(shape: Sequence[int], dtype: DTypeLike = "float32", mesh: Proces
 
 def simulate(make_step: Callable[[], Callable[[], Any]], mesh: ProcessMesh, machine: str, items: int,
              steps: int) -> tuple[str, str]: ...
+
+class PlannerOptions:
+    def __init__(self, memory_bytes: int, finalists: int, time_limit_s: float) -> None: ...
+
+def plan_model(make_model: Callable[[], Module], loss: Callable[[Tensor, Tensor], Tensor], inputs: Tensor,
+               labels: Tensor, devices: int, machine: str, options: Options, blocks: str, pins: Layout,
+               fixed: Sequence[str], search: PlannerOptions) -> dict[str, Any]: ...

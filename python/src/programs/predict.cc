@@ -1,13 +1,23 @@
-// Binds predictions: a step of a Python function, on a machine that need not exist here.
+// Binds predictions and plans: of a step of a Python function and of a model, on a machine that
+// need not exist here.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "api/planning/plan_model.h"
+#include "api/planning/plan_text.h"
 #include "api/simulation/predict_step.h"
+#include "distributed/planner/fix_key.h"
 #include "distributed/simulator/find_machine.h"
 #include "phi/common/errors.h"
+#include "python/src/base/shared_reference.h"
+#include "python/src/training/nn.h"
 #include "python/src/training/training.h"
 
 namespace phi::python {
@@ -40,9 +50,69 @@ std::pair<std::string, std::string> simulate_step(const nb::callable& make_step,
   return {simulation::json_text(prediction), simulation::table(prediction)};
 }
 
+std::function<std::shared_ptr<nn::Layer>()> maker_of(const nb::callable& make_model) {
+  return [&make_model] {
+    const nb::object made = make_model();
+    PHI_CHECK(nb::isinstance<nn::Layer>(made),
+              errors::InvalidArgument("plan_model: make_model() must return a module; it returned "
+                                      "{}.",
+                                      nb::cast<std::string>(nb::repr(made))));
+    std::shared_ptr<nn::Layer> model = shared_layer(made);
+    freeze_untracked(*model);
+    return model;
+  };
+}
+
+nb::dict plan_of(const nb::callable& make_model, const nb::callable& loss, const Tensor& inputs,
+                 const Tensor& labels, int64_t devices, const std::string& machine,
+                 const training::TrainerOptions& options, const std::string& blocks,
+                 const nn::Layout& pins, const std::vector<std::string>& fixed,
+                 const planning::PlannerOptions& search) {
+  distributed::LayoutSpace space;
+  for (const std::string& text : fixed) distributed::fix_key(text, &space);
+  const planning::ModelToPlan model{.make = maker_of(make_model),
+                                    .loss = loss_from(loss),
+                                    .batch = {inputs, labels},
+                                    .options = options,
+                                    .blocks = blocks,
+                                    .pins = pins};
+  const planning::ModelPlan plan = planning::plan_model(
+      model, devices, distributed::simulator::find_machine(machine), search, space);
+  std::vector<std::string> reasons;
+  for (const planning::Reason& reason : plan.reasons) reasons.push_back(reason.to_string());
+  const training::TrainerOptions& chosen = plan.laid_out.options;
+  nb::dict trainer;
+  trainer["micro_batches"] = chosen.micro_batches;
+  trainer["schedule"] = chosen.schedule;
+  trainer["recompute"] = std::string(distributed::name_of(chosen.recompute));
+  nb::dict out;
+  out["mesh"] = plan.laid_out.mesh;
+  out["layout"] = plan.laid_out.layout;
+  out["trainer"] = trainer;
+  out["reasons"] = reasons;
+  out["plans"] = to_json(plan.result, {}).dump();
+  out["table"] = table(plan);
+  return out;
+}
+
 }  // namespace
 
 void bind_predictions(nb::module_& module) {
+  nb::class_<planning::PlannerOptions>(module, "PlannerOptions")
+      .def(
+          "__init__",
+          [](planning::PlannerOptions* self, int64_t memory_bytes, int64_t finalists,
+             double time_limit_s) {
+            PHI_CHECK(finalists >= 1, errors::InvalidArgument(
+                                          "plan_model: {} finalists; pass 1 or more.", finalists));
+            new (self) planning::PlannerOptions{.memory_bytes = memory_bytes,
+                                                .finalists = static_cast<size_t>(finalists),
+                                                .time_limit_s = time_limit_s};
+          },
+          nb::arg("memory_bytes"), nb::arg("finalists"), nb::arg("time_limit_s"));
+  module.def("plan_model", &plan_of, nb::arg("make_model"), nb::arg("loss"), nb::arg("inputs"),
+             nb::arg("labels"), nb::arg("devices"), nb::arg("machine"), nb::arg("options"),
+             nb::arg("blocks"), nb::arg("pins"), nb::arg("fixed"), nb::arg("search"));
   module.def("simulate", &simulate_step, nb::arg("make_step"), nb::arg("mesh"), nb::arg("machine"),
              nb::arg("items"), nb::arg("steps"));
 }

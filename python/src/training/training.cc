@@ -32,10 +32,6 @@ using training::StepResult;
 using training::Trainer;
 using training::TrainerOptions;
 
-namespace {
-
-// ---- arguments ----
-
 training::LossFunction loss_from(nb::callable function) {
   return [kept = shared_reference(function.ptr())](const Tensor& output, const Tensor& labels) {
     const nb::gil_scoped_acquire lock;
@@ -45,6 +41,10 @@ training::LossFunction loss_from(nb::callable function) {
     return tensor_of(loss.ptr());
   };
 }
+
+namespace {
+
+// ---- arguments ----
 
 bool is_pair(nb::handle value) {
   return (PyTuple_Check(value.ptr()) || PyList_Check(value.ptr())) && nb::len(value) == 2 &&

@@ -6,8 +6,13 @@
 
 #include "api/training/learning_rate.h"
 #include "api/training/optimizer_config.h"
+#include "api/training/train_step.h"
 
 namespace phi::python {
+
+/// The loss function of a Trainer: calls `function` with output and labels. Errors: TypeError if it
+/// does not return a tensor.
+training::LossFunction loss_from(nanobind::callable function);
 
 void bind_optimizers(nanobind::module_& optim);
 void bind_training(nanobind::module_& training);

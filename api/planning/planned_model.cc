@@ -1,0 +1,210 @@
+// Trials are of the whole model: only its maker could leave layers out.
+#include "api/planning/planned_model.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "api/nn/layers/sequential.h"
+#include "api/nn/layout/shard.h"
+#include "api/nn/pattern.h"
+#include "api/simulation/predict_step.h"
+#include "api/tensor/placeholder.h"
+#include "distributed/pipeline/schedules/schedule.h"
+#include "phi/common/errors.h"
+#include "phi/tensor_api.h"
+
+namespace phi::planning {
+namespace {
+
+using distributed::JobLayout;
+using distributed::LayoutSpace;
+using distributed::ProcessMesh;
+using distributed::Shard;
+using distributed::simulator::MachineModel;
+
+// A tensor like `x` with another number of samples, without bytes.
+Tensor samples_of(const Tensor& x, int64_t samples) {
+  Dims shape = x.shape();
+  shape[0] = samples;
+  return placeholder(shape, x.dtype(), x.place());
+}
+
+std::vector<training::Batch> micro_batches(const training::Batch& step, int64_t samples,
+                                           int64_t count) {
+  const int64_t each = samples / count;
+  return {static_cast<size_t>(count),
+          {samples_of(step.inputs, each), samples_of(step.labels, each)}};
+}
+
+int64_t matching_links(const nn::Sequential& model, const std::string& pattern) {
+  int64_t count = 0;
+  for (size_t i = 0; i < model.num_links(); ++i)
+    count += nn::matches(pattern, model.link(i).path());
+  return count;
+}
+
+void check_model(const ModelToPlan& model) {
+  PHI_CHECK(model.make && model.loss,
+            errors::InvalidArgument("plan_model: `{}` is missing; pass a function.",
+                                    model.make ? "loss" : "make"));
+  const Dims& inputs = model.batch.inputs.shape();
+  const Dims& labels = model.batch.labels.shape();
+  PHI_CHECK(inputs.size() > 0 && labels.size() > 0 && inputs[0] == labels[0],
+            errors::InvalidArgument("plan_model: inputs {} and labels {} need the same dim 0, the "
+                                    "samples of a step.",
+                                    inputs.to_string(), labels.to_string()));
+}
+
+// The lists of `fixed`, for these sizes.
+LayoutSpace space_with(LayoutSpace fixed, int64_t devices, int64_t samples, int64_t layers) {
+  fixed.devices = devices;
+  fixed.global_batch = samples;
+  fixed.layers = layers;
+  // What it would add is among the placements along tp that are searched.
+  fixed.sequence_parallel = {false};
+  return fixed;
+}
+
+// A weight, its gradient, and two optimizer states.
+constexpr int64_t kParameterCopies = 4;
+// Where states do not fit, a byte is priced this many times as high, at most this often.
+constexpr double kDearer = 16;
+constexpr int kMostPrices = 3;
+
+// Of the weights. An update reads a weight, its gradient and two states, and writes all but the
+// gradient.
+double update_seconds_per_byte(const MachineModel& machine, int64_t num_ranks) {
+  constexpr double kTensors = 7, kBytes = 1 << 20;
+  const distributed::simulator::Computation update{
+      .op = "scaled_adamw_", .dtype = DataType::FLOAT32, .bytes = kTensors * kBytes};
+  const double seconds = machine.time_of(update).seconds - machine.launch_overhead_us * 1e-6;
+  return seconds / kBytes * machine.slowdown(num_ranks);
+}
+
+int64_t states_of(const PlacedLayers& placed) {
+  int64_t bytes = 0;
+  for (const Reason& reason : placed.reasons) bytes += kParameterCopies * reason.bytes;
+  return bytes;
+}
+
+}  // namespace
+
+PlannedModel::PlannedModel(ModelToPlan model, int64_t devices, const MachineModel& machine,
+                           int64_t memory_bytes, const LayoutSpace& fixed)
+    : model_(std::move(model)),
+      machine_(machine),
+      room_(memory_bytes > 0 ? memory_bytes : machine.tensor_memory_bytes()) {
+  check_model(model_);
+  const std::shared_ptr<nn::Layer> made = model_.make();
+  int64_t layers = 0;
+  if (const auto* links = dynamic_cast<const nn::Sequential*>(made.get())) {
+    layers = matching_links(*links, model_.blocks);
+    has_repeats_ = links->has_repeats();
+  }
+  space_ = space_with(fixed, devices, model_.batch.inputs.shape()[0], layers);
+}
+
+const PlacedLayers& PlannedModel::placed(int64_t tp) const {
+  if (const auto known = placed_.find(tp); known != placed_.end()) return known->second;
+  const int64_t stages =
+      std::clamp<int64_t>(space_.devices / tp, 1, std::max<int64_t>(1, space_.layers));
+  double price = update_seconds_per_byte(machine_, space_.devices);
+  PlacedLayers found = placed_at(tp, price);
+  for (int i = 0; i < kMostPrices && room_ > 0 && states_of(found) > room_ * stages; ++i) {
+    price *= kDearer;
+    found = placed_at(tp, price);
+  }
+  return placed_[tp] = std::move(found);
+}
+
+PlacedLayers PlannedModel::placed_at(int64_t tp, double seconds_per_byte) const {
+  const ProcessMesh mesh({tp}, {"tp"});
+  const int64_t samples = std::max<int64_t>(1, space_.global_batch * tp / space_.devices);
+  const std::shared_ptr<nn::Layer> model = model_.make();
+  const auto loss = [&](const TensorList& in) { return model_.loss((*model)(in[0]), in[1]); };
+  return place_layers(
+      *model, loss,
+      {samples_of(model_.batch.inputs, samples), samples_of(model_.batch.labels, samples)}, mesh,
+      machine_,
+      {.pins = model_.pins.only_along(mesh),
+       .num_ranks = space_.devices,
+       .parameter_copies = kParameterCopies,
+       .seconds_per_byte = seconds_per_byte});
+}
+
+ModelLayout PlannedModel::layout_of(const JobLayout& layout) const {
+  return on_mesh(layout, layout.chunks);
+}
+
+ModelLayout PlannedModel::on_mesh(const JobLayout& layout, int64_t chunks) const {
+  const bool has_pipeline = space_.layers > 0;
+  ModelLayout out{has_pipeline ? ProcessMesh({layout.dp, layout.pp, layout.tp}, {"dp", "pp", "tp"})
+                               : ProcessMesh({layout.dp, layout.tp}, {"dp", "tp"}),
+                  {},
+                  model_.options};
+  if (layout.tp > 1) out.layout.add(placed(layout.tp).layout);
+  out.layout.batches({{"dp", Shard(0)}}).add(model_.pins.only_along(out.mesh));
+  if (layout.pp * chunks > 1) out.layout.pipeline("pp", model_.blocks, chunks, layout.cut);
+  if (layout.zero_stage > 0) out.layout.zero(layout.zero_stage, "dp");
+  out.options.micro_batches = layout.micro_batches;
+  out.options.schedule = name_of(layout.schedule);
+  out.options.recompute = layout.recompute;
+  return out;
+}
+
+std::optional<std::string> PlannedModel::refusal(const JobLayout& layout) const {
+  if (layout.recompute == nn::Recompute::kFull && !has_repeats_)
+    return "full recomputation needs a Sequential with repeated links";
+  return std::nullopt;
+}
+
+Trial PlannedModel::trial(const JobLayout& layout, int64_t global_batch, int64_t /*layers*/) const {
+  const bool by_layer = layout.chunks == 0 && space_.layers > 1;
+  const int64_t chunks = by_layer ? space_.layers : std::max<int64_t>(1, layout.chunks);
+  JobLayout whole = layout;
+  whole.cut.clear();
+  if (layout.chunks == 0 && !by_layer) whole.schedule = distributed::pipeline::ScheduleKind::k1F1B;
+  ModelLayout laid_out = on_mesh(whole, chunks);
+  laid_out.options.capture = false;
+  laid_out.options.memory = {};
+  Trial out;
+  out.model = model_.make();
+  nn::shard(*out.model, laid_out.mesh, laid_out.layout);
+  const auto trainer =
+      std::make_shared<training::Trainer>(*out.model, model_.loss, laid_out.options);
+  out.step = [trainer, model = out.model,
+              batches = micro_batches(model_.batch, global_batch, layout.micro_batches)] {
+    trainer->step(batches);
+  };
+  out.state_bytes = [trainer] { return trainer->state_bytes(); };
+  out.layers = by_layer ? std::vector<int64_t>(static_cast<size_t>(chunks), 1)
+                        : std::vector<int64_t>{std::max<int64_t>(1, space_.layers)};
+  return out;
+}
+
+std::function<void()> PlannedModel::make_step(const ModelLayout& laid_out) const {
+  const std::shared_ptr<nn::Layer> model = model_.make();
+  nn::shard(*model, laid_out.mesh, laid_out.layout);
+  training::TrainerOptions options = laid_out.options;
+  options.repeats_idle = true;
+  const auto trainer = std::make_shared<training::Trainer>(*model, model_.loss, std::move(options));
+  return [trainer, model,
+          batches = micro_batches(model_.batch, space_.global_batch,
+                                  laid_out.options.micro_batches)] { trainer->step(batches); };
+}
+
+simulation::RankPrediction PlannedModel::held_by(const JobLayout& layout, int64_t rank) const {
+  const ModelLayout laid_out = layout_of(layout);
+  return simulation::record_rank(
+             laid_out.mesh, rank, [&] { return make_step(laid_out); }, /*steps=*/2)
+      .held;
+}
+
+simulation::PredictedStep PlannedModel::predict(const JobLayout& layout) const {
+  const ModelLayout laid_out = layout_of(layout);
+  return simulation::predict_step(laid_out.mesh, [&] { return make_step(laid_out); }, machine_,
+                                  {.items = model_.batch.labels.numel()});
+}
+
+}  // namespace phi::planning

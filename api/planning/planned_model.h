@@ -1,0 +1,79 @@
+// PlannedModel: a model of one's own as the subject of a plan.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "api/nn/layout/layout.h"
+#include "api/planning/place_layers.h"
+#include "api/planning/plan_subject.h"
+#include "api/training/trainer.h"
+
+namespace phi::planning {
+
+/// A model that need not say how it is split, and how it is trained.
+struct ModelToPlan {
+  /// Makes the model, on no mesh. Called once for each rank and layout that is tried.
+  std::function<std::shared_ptr<nn::Layer>()> make;
+  training::LossFunction loss;
+  /// Inputs and labels of a step, of all micro-batches and ranks; dim 0 of both is its samples.
+  /// Placeholders will do.
+  training::Batch batch;
+  /// Of the trainer. Micro-batches, schedule and recomputation are chosen.
+  training::TrainerOptions options{};
+  /// The links of a Sequential that a pipeline distributes. If none matches, there is no pipeline.
+  std::string blocks = "block*";
+  /// Rows that are fixed. Those of mesh dims that a mesh lacks have no effect on it.
+  nn::Layout pins{};
+};
+
+/// Everything that a training program needs to run a layout.
+struct ModelLayout {
+  distributed::ProcessMesh mesh;  // dims dp, pp, tp; without pp if the model has no pipeline
+  nn::Layout layout;
+  training::TrainerOptions options;
+};
+
+class PlannedModel final : public PlanSubject {
+ public:
+  /// `memory_bytes` of a rank, for its tensors; 0: those of the machine. `fixed`: its lists are the
+  /// values that may be chosen; all else is set here. `machine` must outlive this. Errors:
+  /// InvalidArgument without `make` or `loss`, and for a batch whose inputs and labels differ in
+  /// dim 0.
+  PlannedModel(ModelToPlan model, int64_t devices,
+               const distributed::simulator::MachineModel& machine, int64_t memory_bytes = 0,
+               const distributed::LayoutSpace& fixed = {});
+
+  /// Errors: those of place_layers.
+  ModelLayout layout_of(const distributed::JobLayout& layout) const;
+  /// The placements along tp, which are found once for each extent: those with the least time of a
+  /// step of one micro-batch and no pipeline, among those whose weights, gradients and optimizer
+  /// states fit into the stages of the longest pipeline.
+  const PlacedLayers& placed(int64_t tp) const;
+
+  distributed::LayoutSpace space() const override { return space_; }
+  std::optional<std::string> refusal(const distributed::JobLayout& layout) const override;
+  Trial trial(const distributed::JobLayout& layout, int64_t global_batch,
+              int64_t layers) const override;
+  simulation::RankPrediction held_by(const distributed::JobLayout& layout,
+                                     int64_t rank) const override;
+  simulation::PredictedStep predict(const distributed::JobLayout& layout) const override;
+
+ private:
+  PlacedLayers placed_at(int64_t tp, double seconds_per_byte) const;
+  ModelLayout on_mesh(const distributed::JobLayout& layout, int64_t chunks) const;
+  std::function<void()> make_step(const ModelLayout& laid_out) const;
+
+  ModelToPlan model_;
+  const distributed::simulator::MachineModel& machine_;
+  int64_t room_;  // of a rank, for tensors; 0: unknown
+  distributed::LayoutSpace space_;
+  bool has_repeats_ = false;
+  mutable std::map<int64_t, PlacedLayers> placed_;  // by tp
+};
+
+}  // namespace phi::planning
