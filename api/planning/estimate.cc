@@ -72,6 +72,7 @@ Estimate lower_bound(const JobLayout& layout, const PartCosts& costs) {
   const auto m = static_cast<double>(layout.micro_batches);
   Estimate out;
   double through = 0;  // a micro-batch through all virtual stages
+  double work = 0;     // of all stages
   for (const LayerCost& part : parts) through += part.forward + part.backward;
   for (int64_t stage = 0; stage < layout.pp; ++stage) {
     double busy = 0;
@@ -91,6 +92,7 @@ Estimate lower_bound(const JobLayout& layout, const PartCosts& costs) {
     // schedule has deferred weight gradients for it to compute (zero bubble).
     const double away = (through - busy) / static_cast<double>(layout.chunks);
     const bool fills = costs.weight_share > 0;
+    work += m * busy + update;
     out.issue = std::max(out.issue, issue);
     out.seconds = std::max({out.seconds, issue, m * busy + update + (fills ? 0 : away)});
     const auto states = static_cast<int64_t>(static_cast<double>(costs.state_bytes) * share);
@@ -99,6 +101,9 @@ Estimate lower_bound(const JobLayout& layout, const PartCosts& costs) {
     out.bytes = bytes;
     out.fullest_stage = stage;
   }
+  if (costs.cores > 0)
+    out.seconds =
+        std::max(out.seconds, work * static_cast<double>(layout.dp * layout.tp) / costs.cores);
   return out;
 }
 
@@ -115,7 +120,7 @@ Estimate estimate(const JobLayout& layout, const PartCosts& costs, const Machine
     return out;
   }
   MachineModel links = machine;
-  links.cores = 0;
+  links.cores /= static_cast<double>(layout.dp);
   links.issue_us = 0;
   const std::vector<LayerCost> parts = virtual_stages(layout, costs);
   simulation::ComposedStep step;
@@ -134,7 +139,7 @@ Estimate estimate(const JobLayout& layout, const PartCosts& costs, const Machine
   // All parts send as much, but for the last one, whose output is the loss.
   step.bytes_between = parts.front().output_bytes;
   for (const double seconds : updates) step.updates.push_back(lasting(seconds));
-  simulation::BodyTimes times(links, layout.pp * layout.tp);
+  simulation::BodyTimes times(links);
   out.seconds = std::max(out.issue, simulation::simulate(step, times));
   return out;
 }

@@ -2,7 +2,6 @@
 #include "api/planning/part_costs.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 #include <variant>
 
@@ -97,10 +96,11 @@ RankProgram moved(RankProgram program, const ProcessMesh& from, const ProcessMes
 }
 
 // The time of a program of rank 0 that all ranks of the first stage run, if its host has issued
-// everything in advance.
+// everything in advance and each rank has a core of its own.
 double seconds_of(const RankProgram& program, const JobLayout& layout, MachineModel machine) {
   if (program.events.empty()) return 0;
   machine.issue_us = 0;
+  machine.cores = 0;
   const ProcessMesh mesh = mesh_of(layout);
   SymmetricGroups groups(program, 0, mesh);
   WorldPrograms world;
@@ -198,16 +198,10 @@ const PartCostTable::Passes& PartCostTable::passes_of(const JobLayout& layout) {
   Passes passes;
   passes.layers = trial.layers;
   passes.chunks.resize(trial.layers.size());
-  MachineModel machine = machine_;
-  if (machine.cores > 0) {  // that all ranks of the job share
-    const double slowdown = machine.slowdown(layout.ranks());
-    machine.cores =
-        std::max<int64_t>(1, std::llround(static_cast<double>(alone.ranks()) / slowdown));
-  }
   for (const RecordedPart& part : trial.parts) {
     if (part.chunk < 0) continue;
     LayerCost& cost = passes.chunks[static_cast<size_t>(part.chunk)];
-    const double seconds = seconds_of(part.program, alone, machine);
+    const double seconds = seconds_of(part.program, alone, machine_);
     cost.issue_passes += issue_seconds(part.program, machine_);
     if (part.part == StepPart::kForward) {
       cost.forward += seconds;
@@ -301,6 +295,7 @@ PartCosts PartCostTable::passes_alone(const JobLayout& layout) {
     out.layers.insert(out.layers.end(), static_cast<size_t>(passes.layers[i]), passes.chunks[i]);
   if (name_of(layout.schedule).starts_with("zb_")) out.weight_share = weight_share_of(layout);
   out.passing_bytes = passes.passing_bytes;
+  out.cores = machine_.cores;
   return out;
 }
 

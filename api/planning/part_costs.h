@@ -34,6 +34,7 @@ struct PartCosts {
   double weight_share = 0;        // of a backward, if the schedule is zero-bubble: what it defers
   int64_t state_bytes = 0;        // of a rank that had the whole model
   int64_t passing_bytes = 0;      // held during a pass of a layer, besides what is kept
+  double cores = 0;               // that all ranks share; 0: each has its own, as `layers` have it
 };
 
 /// Records trials when they are first needed. `subject` and `machine` must outlive this.

@@ -155,10 +155,10 @@ class StagePrograms {
 };
 
 // For programs of the first rank of each stage, whose launches have known times. The other ranks of
-// a stage send as much at the same time.
+// a stage send and compute as much at the same time.
 MachineModel links_of_first_ranks(const MachineModel& machine, int64_t ranks_per_stage) {
   MachineModel links = machine;
-  links.cores = 0;
+  links.cores /= static_cast<double>(ranks_per_stage);
   links.issue_us = 0;
   for (auto& link : links.links)
     link.GBps /= static_cast<double>(std::min(link.shared_by, ranks_per_stage));
@@ -186,11 +186,9 @@ BodySeconds BodyTimes::of(const std::shared_ptr<const Body>& body) {
 double BodyTimes::seconds_of(const RankPrograms& programs) const {
   const auto has_events = [](const RankProgram& each) { return !each.events.empty(); };
   if (std::ranges::none_of(programs, has_events)) return 0;
-  const MachineModel machine = with_links_in_use(machine_);
-  if (machine.cores == 0) return distributed::simulator::simulate(programs, machine).seconds;
-  RankPrograms all = programs;
-  all.resize(std::max(programs.size(), static_cast<size_t>(world_size_)));
-  return distributed::simulator::simulate(all, machine).seconds;
+  MachineModel machine = with_links_in_use(machine_);
+  machine.cores = 0;
+  return distributed::simulator::simulate(programs, machine).seconds;
 }
 
 double simulate(const ComposedStep& step, BodyTimes& times) {

@@ -1,7 +1,7 @@
 // Composed steps: the time of a training step from the times of a few captured parts.
 //
 //   const auto layer = std::make_shared<Body>(Body{{forward}, {backward}});   // record_step's
-//   BodyTimes times(machine, /*world_size=*/8);
+//   BodyTimes times(machine);
 //   ComposedStep step;
 //   step.schedule = make_schedule(ScheduleKind::k1F1B, 1, 32);
 //   step.parts = {{{layer, 24}}};
@@ -42,12 +42,10 @@ struct BodySeconds {
   double backward_weight = 0;  // of `backward`
 };
 
-/// Simulates each body once. `machine` must outlive this.
+/// Simulates each body once, as if each rank had a core of its own. `machine` must outlive this.
 class BodyTimes {
  public:
-  /// With `world_size` ranks in all, which share the machine's cores.
-  BodyTimes(const distributed::simulator::MachineModel& machine, int64_t world_size)
-      : machine_(machine), world_size_(world_size) {}
+  explicit BodyTimes(const distributed::simulator::MachineModel& machine) : machine_(machine) {}
 
   const distributed::simulator::MachineModel& machine() const { return machine_; }
   /// Errors: those of simulator::simulate.
@@ -56,7 +54,6 @@ class BodyTimes {
 
  private:
   const distributed::simulator::MachineModel& machine_;
-  int64_t world_size_;
   std::map<std::shared_ptr<const Body>, BodySeconds> known_;
 };
 

@@ -6,8 +6,18 @@
 
 namespace phi::distributed::simulator {
 
-LinkTraffic::LinkTraffic(const std::vector<double>& bytes_per_second) {
-  for (const double rate : bytes_per_second) links_.push_back({.bytes_per_second = rate});
+LinkTraffic::LinkTraffic(const std::vector<Link>& links) {
+  for (const Link& link : links) links_.push_back({.limits = link});
+}
+
+double LinkTraffic::SharedLink::seconds_of(double bytes) const {
+  return std::max(bytes * static_cast<double>(users) / limits.bytes_per_second,
+                  bytes / limits.most_of_one);
+}
+
+double LinkTraffic::SharedLink::bytes_in(double seconds) const {
+  return std::min(seconds * limits.bytes_per_second / static_cast<double>(users),
+                  seconds * limits.most_of_one);
 }
 
 size_t LinkTraffic::add(Transfer transfer) {
@@ -48,8 +58,7 @@ void LinkTraffic::begin(const Event& event, std::vector<Ended>* ended) {
 
 void LinkTraffic::begin_leg(const Leg& leg, size_t id, double now) {
   SharedLink& link = links_[leg.link];
-  if (link.users > 0 && now > link.time)
-    link.had += (now - link.time) * link.bytes_per_second / static_cast<double>(link.users);
+  if (link.users > 0 && now > link.time) link.had += link.bytes_in(now - link.time);
   link.time = now;
   link.users += leg.count;
   link.by_end.push({link.had + leg.bytes, id, leg.count});
@@ -82,9 +91,8 @@ void LinkTraffic::expect_end(size_t index) {
   ++link.changes;
   if (link.by_end.empty()) return;
   const double bytes = std::max(0.0, link.by_end.top().end - link.had);
-  events_.push({.time = link.time + bytes * static_cast<double>(link.users) / link.bytes_per_second,
-                .index = index,
-                .changes = link.changes});
+  events_.push(
+      {.time = link.time + link.seconds_of(bytes), .index = index, .changes = link.changes});
 }
 
 }  // namespace phi::distributed::simulator

@@ -1,7 +1,8 @@
 // LinkTraffic: transfers over links, and when they end. Transfers that are under way on a link at
-// the same time have equal parts of it; one alone has the whole link.
+// the same time have equal parts of it; one alone has the whole link, or as much as one may have.
+// Computations on cores that ranks share are transfers too, of seconds.
 //
-//   LinkTraffic traffic({25e9});                                       // bytes per second
+//   LinkTraffic traffic({{.bytes_per_second = 25e9}});
 //   const size_t id = traffic.add({.begin = 0.5, .legs = {{0, 1e6}}});
 //   const auto ended = traffic.next();                                 // {{id, 0.50004}}
 //
@@ -14,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <queue>
 #include <tuple>
 #include <vector>
@@ -37,7 +39,12 @@ class LinkTraffic {
     double time = 0;
   };
 
-  explicit LinkTraffic(const std::vector<double>& bytes_per_second);
+  struct Link {
+    double bytes_per_second = 0;
+    double most_of_one = std::numeric_limits<double>::infinity();  // bytes per second of a transfer
+  };
+
+  explicit LinkTraffic(const std::vector<Link>& links);
 
   /// Returns an id, which is used again after the transfer has ended. It may not begin before the
   /// last time that next() has returned.
@@ -59,12 +66,15 @@ class LinkTraffic {
     }
   };
   struct SharedLink {
-    double bytes_per_second = 0;
+    Link limits;
     double had = 0;   // bytes of each transfer under way, since the link was idle
     double time = 0;  // of `had`
     int64_t users = 0;
     std::priority_queue<User, std::vector<User>, std::greater<>> by_end{};
     uint64_t changes = 0;  // an event of a link that has changed since is void
+
+    double seconds_of(double bytes) const;  // of each transfer under way
+    double bytes_in(double seconds) const;
   };
   struct State {
     Transfer transfer;

@@ -78,7 +78,7 @@ int64_t MachineModel::tensor_memory_bytes() const {
 }
 
 double MachineModel::slowdown(int64_t ranks) const {
-  return cores > 0 ? std::max(1.0, static_cast<double>(ranks) / static_cast<double>(cores)) : 1.0;
+  return cores > 0 ? std::max(1.0, static_cast<double>(ranks) / cores) : 1.0;
 }
 
 const CollectivePoints* MachineModel::points_of(std::string_view op, int64_t ranks,

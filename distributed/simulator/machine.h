@@ -99,7 +99,7 @@ struct MachineModel {
   double reserved_GiB = 0;                 // part of it that tensors cannot have: driver, libraries
   double memory_GBps = 0;                  // no launch reads and writes faster; 0: no such limit
   std::map<DataType, double> peak_TFLOPS;  // of one device, by dtype of matmuls; for utilisation
-  int64_t cores = 0;                       // that the ranks share; 0: each rank has its own
+  double cores = 0;                        // that the ranks share; 0: each rank has its own
   double launch_overhead_us = 0;           // of a launch, however little it computes
   double issue_us = 0;     // of the host, for a launch or call: it runs ahead of the device
   double reduce_GBps = 0;  // at which a reduction combines received bytes; 0: at no cost
@@ -122,7 +122,7 @@ struct MachineModel {
   Time time_of(const Computation& computation) const;
   /// Bytes that the tensors of one rank may occupy: memory_GiB - reserved_GiB. 0: unknown.
   int64_t tensor_memory_bytes() const;
-  /// By what factor launches take longer if this many ranks share the cores.
+  /// By what factor launches take longer if this many ranks share the cores and all compute.
   double slowdown(int64_t ranks) const;
   /// The points of a collective of this many ranks; null if there are none.
   const CollectivePoints* points_of(std::string_view op, int64_t ranks,

@@ -56,6 +56,14 @@ struct MatchedCall {
   bool is_over() const { return missing == 0 && under_way == 0; }
 };
 
+// Launches in a row, on cores that the ranks share.
+struct SharedLaunches {
+  size_t end = 0;  // event
+  double begin = 0;
+  double work = 0;  // seconds on a core of one's own
+  std::optional<double> ended{};
+};
+
 struct ClassState {
   size_t next = 0;         // event
   bool is_posted = false;  // the event is a call that the rank has made, and waits for
@@ -63,21 +71,28 @@ struct ClassState {
   double issued = 0;  // when its host has issued the last launch or call
   double slow = 1;
   RankTime time;
-  std::vector<MadeCall> calls;  // by number of the call in the program
+  std::vector<MadeCall> calls;               // by number of the call in the program
+  std::optional<SharedLaunches> launches{};  // under way
 };
 
-// The call to which a transfer belongs.
-struct CallOfTransfer {
-  bool is_collective = false;
-  size_t index = 0;   // of the group of classes, or of the class that receives
+// What a transfer stands for: messages of a call, or launches on shared cores.
+struct UseOfTransfer {
+  enum class Kind : uint8_t { kMessages, kCollective, kLaunches };
+  Kind kind = Kind::kMessages;
+  size_t index = 0;   // of the group of classes, or of the class that receives or computes
   size_t number = 0;  // of the call in it
   double combining = 0;
 };
 
-std::vector<double> rates_of(const MachineModel& machine, const RankClasses& classes) {
-  std::vector<double> rates;
-  for (const size_t level : classes.links) rates.push_back(machine.links[level].GBps * 1e9);
-  return rates;
+// The links of the classes, and after them the cores, on which a second of a launch takes a second
+// at least.
+std::vector<LinkTraffic::Link> links_and_cores(const MachineModel& machine,
+                                               const RankClasses& classes) {
+  std::vector<LinkTraffic::Link> out;
+  for (const size_t level : classes.links)
+    out.push_back({.bytes_per_second = machine.links[level].GBps * 1e9});
+  out.push_back({.bytes_per_second = machine.cores, .most_of_one = 1});
+  return out;
 }
 
 class StepSimulation {
@@ -93,7 +108,9 @@ class StepSimulation {
         members_(states_.size()),
         groups_(classes.groups.size()),
         links_(world.num_groups()),
-        traffic_(rates_of(machine, classes)) {
+        shares_cores_(machine.slowdown(static_cast<int64_t>(world.num_ranks())) > 1),
+        traffic_(links_and_cores(machine, classes)) {
+    if (shares_cores_) count_ranks();
     if (options.keeps_timeline) timeline_.resize(states_.size());
     for (size_t c = 0; c < states_.size(); ++c) {
       const RankClass& own = classes.classes[c];
@@ -192,13 +209,12 @@ class StepSimulation {
   void estimate(size_t events) {
     std::vector<double>& seconds = seconds_[events];
     if (!seconds.empty()) return;
-    const double slowdown = machine_.slowdown(static_cast<int64_t>(world_.num_ranks()));
     for (const RankEvent& event : world_.events(events)) {
       const auto* computation = std::get_if<Computation>(&event);
       const bool is_known = computation && computation->seconds > 0;
       const MachineModel::Time time =
           computation && !is_known ? machine_.time_of(*computation) : MachineModel::Time();
-      seconds.push_back(is_known ? computation->seconds : time.seconds * slowdown);
+      seconds.push_back(is_known ? computation->seconds : time.seconds);
       if (!time.is_listed) unlisted_.emplace(computation->op);
     }
   }
@@ -223,6 +239,10 @@ class StepSimulation {
         if (!call->is_started && !finish(c, state.calls.size() - 1)) return;
       } else if (const auto* wait = std::get_if<CallWait>(&event)) {
         if (!finish(c, wait->call)) return;
+      } else if (shares_cores_) {
+        if (!state.launches) return launch_shared(c);
+        end_shared(c);
+        continue;
       } else {
         issue(state);
         const double seconds = seconds_of(c)[state.next] * state.slow;
@@ -232,6 +252,50 @@ class StepSimulation {
       state.is_posted = false;
       if (options_.keeps_timeline) timeline_[c][state.next] = {start, state.clock};
     }
+  }
+
+  // Begins the launches from the next event to the next call, which wake the class when they end.
+  void launch_shared(size_t c) {
+    ClassState& state = states_[c];
+    const std::vector<RankEvent>& events = events_of(c);
+    SharedLaunches launches{.end = state.next, .begin = state.clock};
+    for (; launches.end < events.size() && std::holds_alternative<Computation>(events[launches.end]); ++launches.end)
+      launches.work += seconds_shared(c, launches.end);
+    const size_t cores = classes_.links.size();
+    add_transfer({.kind = UseOfTransfer::Kind::kLaunches, .index = c},
+                 {.begin = launches.begin, .legs = {{cores, launches.work, ranks_of_class_[c]}}});
+    state.launches = launches;
+  }
+
+  // The device also waits for the host, which issues one launch after the other.
+  double seconds_shared(size_t c, size_t event) const {
+    return std::max(seconds_of(c)[event] * states_[c].slow, machine_.issue_us * 1e-6);
+  }
+
+  void end_shared(size_t c) {
+    ClassState& state = states_[c];
+    const SharedLaunches launches = *std::exchange(state.launches, std::nullopt);
+    const double taken = *launches.ended - launches.begin;
+    if (options_.keeps_timeline) {
+      double done = 0;
+      const auto now = [&] {
+        return launches.begin + (launches.work > 0 ? taken * done / launches.work : 0);
+      };
+      for (size_t i = state.next; i < launches.end; ++i) {
+        const double start = now();
+        done += seconds_shared(c, i);
+        timeline_[c][i] = {start, now()};
+      }
+    }
+    state.time.compute += taken;
+    state.clock = *launches.ended;
+    state.issued = std::max(state.issued, state.clock);
+    state.next = launches.end - 1;  // the caller's loop goes on after it
+  }
+
+  void count_ranks() {
+    ranks_of_class_.resize(states_.size());
+    for (const size_t c : classes_.of_rank) ++ranks_of_class_[c];
   }
 
   // The device waits for the host to issue its next launch or call.
@@ -283,8 +347,8 @@ class StepSimulation {
     MatchedCall& matched = groups_[group][number];
     for (const Endpoint& member : classes_.groups[group].members) {
       const GroupCall& call = *call_of(member, number).call;
-      begin_transfer({.is_collective = true, .index = group, .number = number}, member,
-                     matched.latest,
+      begin_transfer({.kind = UseOfTransfer::Kind::kCollective, .index = group, .number = number},
+                     member, matched.latest,
                      reception_of_collective(machine_, links_of_group(member), ranks_of(member),
                                              call, slot_of(member).position));
       ++matched.under_way;
@@ -326,7 +390,7 @@ class StepSimulation {
         reception_of_messages(machine_, ranks_of(own), *made.call, slot_of(own).position));
   }
 
-  void begin_transfer(CallOfTransfer call, const Endpoint& receiver, double begin,
+  void begin_transfer(UseOfTransfer use, const Endpoint& receiver, double begin,
                       const Reception& reception) {
     LinkTraffic::Transfer transfer{.begin = begin + reception.latency,
                                    .at_once = reception.at_once};
@@ -334,23 +398,31 @@ class StepSimulation {
       const RankClass::LinkShare& link = classes_.classes[receiver.rank_class].links[leg.level];
       transfer.legs.push_back({link.index, leg.bytes, link.ranks});
     }
-    const size_t id = traffic_.add(std::move(transfer));
-    call.combining = reception.combining;
-    calls_of_transfers_.resize(std::max(calls_of_transfers_.size(), id + 1));
-    calls_of_transfers_[id] = call;
+    use.combining = reception.combining;
+    add_transfer(use, std::move(transfer));
   }
 
-  // The messages of a transfer have arrived: wakes those that wait for them.
+  void add_transfer(const UseOfTransfer& use, LinkTraffic::Transfer transfer) {
+    const size_t id = traffic_.add(std::move(transfer));
+    uses_of_transfers_.resize(std::max(uses_of_transfers_.size(), id + 1));
+    uses_of_transfers_[id] = use;
+  }
+
+  // Messages have arrived or launches ended: wakes those that wait for them.
   void receive(const LinkTraffic::Ended& transfer) {
-    const CallOfTransfer& call = calls_of_transfers_[transfer.id];
-    const double end = transfer.time + call.combining;
-    if (!call.is_collective) {
-      MadeCall& made = states_[call.index].calls[call.number];
+    const UseOfTransfer& use = uses_of_transfers_[transfer.id];
+    if (use.kind == UseOfTransfer::Kind::kLaunches) {
+      states_[use.index].launches->ended = transfer.time;
+      return ready_.push_back(use.index);
+    }
+    const double end = transfer.time + use.combining;
+    if (use.kind == UseOfTransfer::Kind::kMessages) {
+      MadeCall& made = states_[use.index].calls[use.number];
       made.end = end;
-      if (made.is_waited_for) ready_.push_back(call.index);
+      if (made.is_waited_for) ready_.push_back(use.index);
       return;
     }
-    MatchedCall& matched = groups_[call.index][call.number];
+    MatchedCall& matched = groups_[use.index][use.number];
     matched.end = std::max(matched.end, end);
     if (--matched.under_way > 0) return;
     for (const size_t c : std::exchange(matched.waiting, {})) ready_.push_back(c);
@@ -445,8 +517,10 @@ class StepSimulation {
   std::vector<std::vector<GroupMember>> members_;  // by class and slot
   std::vector<std::vector<MatchedCall>> groups_;   // by group of classes
   std::vector<std::optional<GroupLinks>> links_;   // by group of the world
+  bool shares_cores_;                              // more ranks than cores
+  std::vector<int64_t> ranks_of_class_;            // if they share cores
   LinkTraffic traffic_;
-  std::vector<CallOfTransfer> calls_of_transfers_;  // by id in traffic_
+  std::vector<UseOfTransfer> uses_of_transfers_;  // by id in traffic_
   std::vector<std::vector<EventSpan>> timeline_;
   std::deque<size_t> ready_;
   std::set<std::string> unlisted_;

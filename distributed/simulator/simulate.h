@@ -4,8 +4,8 @@
 // and the slowest has received its messages. A point-to-point message arrives when its sender and
 // its receiver have posted it and it has been transferred. A host issues launches and calls ahead
 // of its device, and the device waits for it where launches are short. Started calls proceed beside
-// computation. Messages that arrive over one link at the same time have equal parts of it
-// (link_traffic.h).
+// computation. Messages that arrive over one link at the same time have equal parts of it, and so
+// have ranks that compute at the same time of the cores that they share (link_traffic.h).
 //
 // Ranks whose steps take the same times are simulated once (rank_classes.h).
 #pragma once

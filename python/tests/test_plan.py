@@ -102,7 +102,7 @@ def losses_of(net, **options):
     trainer = training.Trainer(net, nn.cross_entropy, optim.AdamW(lr=1e-2), **options)
     count = options.get("micro_batches", 1)
     ids = ap.tensor([[(row * 16 + column) % 64 for column in range(16)] for row in range(8)])
-    labels = ap.reshape((ids * 7 + 1) % 64, [8, 16, 1])
+    labels = ap.tensor([[[(row * 112 + column * 7 + 1) % 64] for column in range(16)] for row in range(8)])
     rows = 8 // count
     batches = [(ids[i * rows:(i + 1) * rows], labels[i * rows:(i + 1) * rows]) for i in range(count)]
     return [trainer.step(batches).loss for _ in range(3)]

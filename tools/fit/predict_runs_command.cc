@@ -7,7 +7,6 @@
 
 #include <cstdio>
 #include <iostream>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -46,26 +45,18 @@ class Runs {
  public:
   Runs(const std::string& path, int64_t vocab) {
     MegatronGpt model(vocab);
-    for (const MeasuredRun& run : read_runs(path)) {
-      steps_.push_back(model.compose(run));
-      gpus_.push_back(run.gpus);
-    }
+    for (const MeasuredRun& run : read_runs(path)) steps_.push_back(model.compose(run));
   }
 
   std::string predict(const MachineModel& machine) const {
-    std::map<int64_t, BodyTimes> times;  // by number of ranks, which may share cores
+    BodyTimes times(machine);
     std::vector<double> milliseconds;
-    for (size_t i = 0; i < steps_.size(); ++i) {
-      const int64_t ranks = machine.cores > 0 ? gpus_[i] : 0;
-      BodyTimes& own = times.try_emplace(ranks, machine, ranks).first->second;
-      milliseconds.push_back(1e3 * simulate(steps_[i], own));
-    }
+    for (const ComposedStep& step : steps_) milliseconds.push_back(1e3 * simulate(step, times));
     return fmt::format("[{}]", fmt::join(milliseconds, ", "));
   }
 
  private:
   std::vector<ComposedStep> steps_;
-  std::vector<int64_t> gpus_;
 };
 
 void predict_each_machine(const Runs& runs) {

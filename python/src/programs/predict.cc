@@ -98,7 +98,7 @@ nb::dict plan_of(const nb::callable& make_model, const nb::callable& loss, const
 }  // namespace
 
 void bind_predictions(nb::module_& module) {
-  nb::class_<planning::PlannerOptions>(module, "PlannerOptions")
+  nb::class_<planning::PlannerOptions>(module, "PlannerOptions", "How plan_model() searches.")
       .def(
           "__init__",
           [](planning::PlannerOptions* self, int64_t memory_bytes, int64_t finalists,

@@ -97,7 +97,7 @@ TEST(ComposedStep, TakesAsLongAsTheStepRecordedWhole) {
                    {std::make_shared<Body>(recorded.output), 1}}};
     step.ranks_per_stage = tp;
     step.updates = {{}};
-    BodyTimes times(machine, tp);
+    BodyTimes times(machine);
     // Parts keep the gradients of their inputs, which the whole step frees.
     EXPECT_NEAR(simulate(step, times) / whole, 1, 0.03);
     EXPECT_GT(whole, 1e-4);
@@ -130,7 +130,7 @@ MachineModel without_messages() {
 TEST(ComposedStep, APipelineHasItsSchedulesBubble) {
   const MachineModel machine = without_messages();
   for (const ScheduleKind kind : {ScheduleKind::k1F1B, ScheduleKind::kGPipe}) {
-    BodyTimes times(machine, 4);
+    BodyTimes times(machine);
     EXPECT_DOUBLE_EQ(simulate(of_stages(kind, 4, 8), times), (8 + 4 - 1) * (kForward + kBackward));
   }
 }
@@ -142,7 +142,7 @@ TEST(ComposedStep, MessagesReceiptsTiesAndUpdatesTakeTheirTimes) {
   step.bytes_between = 10;
   step.after_receive = of_seconds(0.5);
   const double passes = 2 * (kForward + kBackward) + 2 * (10 + 0.5);
-  BodyTimes times(machine, 2);
+  BodyTimes times(machine);
   EXPECT_DOUBLE_EQ(simulate(step, times), passes);
   step.tied_bytes = 7;
   EXPECT_DOUBLE_EQ(simulate(step, times), passes + 7);
@@ -155,7 +155,7 @@ TEST(ComposedStep, NeighboursAreConnectedByTheirRanksLinks) {
   machine.links = {{"node", 4, 0, 1e300}, {"cluster", 0, 1e6, 1e300}};  // a second between nodes
   ComposedStep step = of_stages(ScheduleKind::k1F1B, 2, 1);
   step.bytes_between = 1;
-  BodyTimes times(machine, 8);
+  BodyTimes times(machine);
   step.ranks_per_stage = 2;
   EXPECT_DOUBLE_EQ(simulate(step, times), 2 * (kForward + kBackward));
   step.ranks_per_stage = 4;
@@ -170,7 +170,7 @@ TEST(ComposedStep, TheRanksOfAStageShareTheirLinks) {
   step.ranks_per_stage = 4;
   const auto seconds_of_messages = [&](int64_t shared_by) {
     machine.links.back().shared_by = shared_by;
-    BodyTimes times(machine, 8);
+    BodyTimes times(machine);
     return simulate(step, times) - 2 * (kForward + kBackward);
   };
   EXPECT_DOUBLE_EQ(seconds_of_messages(1), 2 * 10);
@@ -181,7 +181,7 @@ TEST(ComposedStep, TheRanksOfAStageShareTheirLinks) {
 
 TEST(ComposedStep, RefusesWhatCannotBeComposed) {
   const MachineModel machine = without_messages();
-  BodyTimes times(machine, 4);
+  BodyTimes times(machine);
   ComposedStep step = of_stages(ScheduleKind::k1F1B, 4, 8);
   const auto call = [&] { simulate(step, times); };
   step.parts.pop_back();
@@ -206,16 +206,7 @@ TEST(BodyTimes, OtherRanksUseSharedLinksToo) {
       .pattern = distributed::simulator::CallPattern::kDirect,
       .peers = {{1, 1, 10, 1, 10}}};
   programs[0] = programs[4] = {{reduce}, {{0, 4}}};
-  EXPECT_DOUBLE_EQ(BodyTimes(machine, 8).seconds_of(programs), 4 * 10);
-}
-
-TEST(BodyTimes, RanksShareTheMachinesCores) {
-  MachineModel machine = without_messages();
-  machine.cores = 2;
-  RankPrograms programs(1);
-  programs[0].events = {Computation{"work", DataType::FLOAT32, 0, 1e9}};
-  EXPECT_DOUBLE_EQ(BodyTimes(machine, 2).seconds_of(programs), 1);
-  EXPECT_DOUBLE_EQ(BodyTimes(machine, 6).seconds_of(programs), 3);
+  EXPECT_DOUBLE_EQ(BodyTimes(machine).seconds_of(programs), 4 * 10);
 }
 
 }  // namespace

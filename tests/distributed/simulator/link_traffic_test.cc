@@ -13,14 +13,21 @@ namespace {
 using Transfer = LinkTraffic::Transfer;
 
 // The times at which the transfers end, by their order.
-std::vector<double> ends_of(const std::vector<double>& rates, const std::vector<Transfer>& all) {
-  LinkTraffic traffic(rates);
+std::vector<double> ends_on(const std::vector<LinkTraffic::Link>& links,
+                            const std::vector<Transfer>& all) {
+  LinkTraffic traffic(links);
   std::vector<double> ends(all.size());
   for (const Transfer& each : all) traffic.add(each);
   for (auto ended = traffic.next(); !ended.empty(); ended = traffic.next()) {
     for (const auto& each : ended) ends[each.id] = each.time;
   }
   return ends;
+}
+
+std::vector<double> ends_of(const std::vector<double>& rates, const std::vector<Transfer>& all) {
+  std::vector<LinkTraffic::Link> links;
+  for (const double rate : rates) links.push_back({.bytes_per_second = rate});
+  return ends_on(links, all);
 }
 
 Transfer over(size_t link, double begin, double bytes, int64_t count = 1) {
@@ -39,6 +46,15 @@ TEST(LinkTraffic, SeveralShareTheLinkWhileTheyAreUnderWay) {
   // 1 second alone, 3 of three each, 2 of two, 1 alone.
   EXPECT_EQ(ends_of({6}, {over(0, 0, 12), over(0, 1, 18), over(0, 1, 12)}),
             (std::vector<double>{4, 7, 6}));
+}
+
+// Two cores, on which a second takes a second at least.
+TEST(LinkTraffic, OneMayHaveLessThanTheWholeLink) {
+  const std::vector<LinkTraffic::Link> cores = {{.bytes_per_second = 2, .most_of_one = 1}};
+  EXPECT_EQ(ends_on(cores, {over(0, 0, 4), over(0, 1, 5)}), (std::vector<double>{4, 6}));
+  // From 2 to 4 there are four, which have half a core each, then three.
+  EXPECT_EQ(ends_on(cores, {over(0, 0, 3), over(0, 2, 2, 2), over(0, 0, 6)}),
+            (std::vector<double>{4, 5.5, 7.5}));
 }
 
 TEST(LinkTraffic, ACountStandsForEqualTransfers) {
@@ -68,7 +84,7 @@ TEST(LinkTraffic, ALinkWithoutLimitTakesNoTime) {
 }
 
 TEST(LinkTraffic, IdsAreUsedAgain) {
-  LinkTraffic traffic({1});
+  LinkTraffic traffic(std::vector<LinkTraffic::Link>{{.bytes_per_second = 1}});
   const size_t first = traffic.add(over(0, 0, 1));
   EXPECT_EQ(traffic.next().front().id, first);
   EXPECT_EQ(traffic.add(over(0, 1, 1)), first);

@@ -277,6 +277,7 @@ TEST(RankClasses, RandomJobsTakeTheSameTimesBothWays) {
     if (random() % 2 == 0) machine.collectives = Collectives::kNccl;
     if (random() % 2 == 0) machine.receiving_rate = 0.6;
     if (random() % 2 == 0) machine.computing_rate = 0.9;
+    machine.cores = pick({0, 0, 1, 3, 7});
     compare(job, machine, slow);
   }
 }

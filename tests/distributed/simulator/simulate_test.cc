@@ -223,6 +223,29 @@ TEST(SimulateStep, ManyRanksOnFewCoresComputeSlower) {
   EXPECT_EQ(simulate(std::vector(3, RankProgram{{work(2)}, {}}), machine).seconds, 6);
 }
 
+TEST(SimulateStep, ARankThatWaitsLeavesItsCoreToOthers) {
+  MachineModel machine = seconds_machine();
+  machine.cores = 1;
+  // One after the other, each has the core alone.
+  const auto step =
+      simulate(std::vector{program({work(2), send(4)}), program({receive(4), CallWait{0}, work(3)})}, machine,
+               {.keeps_timeline = true});
+  EXPECT_EQ(step.seconds, 2 + (1 + 4) + 3);
+  expect_time(step.ranks[0], 2, 0, 8);
+  EXPECT_EQ(step.timeline[1][2].end - step.timeline[1][2].start, 3);
+  // Both compute from 0 to 4; then one is left with 1 of its 3.
+  const auto both = simulate(std::vector{program({work(2)}), program({work(1), work(2)})}, machine,
+                             {.keeps_timeline = true});
+  EXPECT_EQ(both.seconds, 5);
+  expect_time(both.ranks[0], 4, 0, 1);
+  EXPECT_EQ(both.timeline[1][0].end, both.timeline[1][1].start);
+  // A rank that is slow needs the core for longer.
+  EXPECT_EQ(
+      simulate(std::vector{program({work(2)}), program({work(1)})}, machine, {.slow = {{1, 3}}})
+          .seconds,
+      5);
+}
+
 TEST(SimulateStep, CallsThatDoNotMatchAreNamed) {
   const auto error_of = [](std::vector<RankEvent> first, std::vector<RankEvent> second) {
     const std::vector<RankProgram> both = {program(std::move(first)), program(std::move(second))};
