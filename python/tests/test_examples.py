@@ -41,3 +41,31 @@ def test_threads(alone, flags):
 @pytest.mark.parametrize(("ranks", "flags"), [(2, ["--tp=2"]), (4, ["--pp=2"]), (8, ["--tp=2", "--pp=2"])])
 def test_processes(alone, ranks, flags):
     assert losses(*flags, ranks=ranks) == pytest.approx(alone, abs=2e-4)
+
+
+PLANNED = GPT.parent / "planned.py"
+MACHINE = """
+links: [{name: node, latency_us: 1, GBps: 1}]
+families:
+  float32:
+    matmul: {ops: [matmul, matmul_grad], by: flops, points: [[1, 1e9]]}
+    bytes: {points: [[1, 1e9]]}
+"""
+
+
+def test_a_planned_network_trains_alike(tmp_path):
+    machine = tmp_path / "machine.yaml"
+    machine.write_text(MACHINE, encoding="utf-8")
+
+    def run(ranks):
+        mpirun = os.environ.get("AUTOPHI_MPIRUN") or "mpirun"
+        command = [mpirun, "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", str(ranks),
+                   sys.executable, str(PLANNED), f"--machine={machine}", "--steps=3"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=True,
+                              stdin=subprocess.DEVNULL)
+        return done.stdout, [float(loss) for loss in re.findall(r"^step \d+  loss (\S+)$", done.stdout, re.MULTILINE)]
+
+    (_, alone), (output, split) = run(1), run(4)
+    assert len(alone) == 3
+    assert split == pytest.approx(alone, abs=2e-4)
+    assert re.search(r"^  1  dp \d  pp \d  tp \d ", output, re.MULTILINE)

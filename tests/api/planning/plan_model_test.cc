@@ -174,8 +174,11 @@ TEST(PlanModel, SplitsProductsUntoldAndSaysWhy) {
   const auto reason = std::ranges::find(plan.reasons, "block1.up.weight", &Reason::name);
   ASSERT_NE(reason, plan.reasons.end());
   EXPECT_EQ(reason->attr->placement(0).to_string(), "S1");
-  EXPECT_NE(table(plan).find("block1.up.weight {tp: S1}: next best"), std::string::npos)
-      << table(plan);
+  const std::string text = table(plan);
+  const size_t line = text.find("\n  block*.up.weight {tp: S1}: next best ");
+  ASSERT_NE(line, std::string::npos) << text;
+  EXPECT_NE(text.find(" (4 of them)\n", line), std::string::npos) << text;
+  EXPECT_EQ(text.find("block*.up.weight", line + 4), std::string::npos) << text;
 }
 
 TEST(PlanModel, KeepsPins) {
