@@ -53,13 +53,15 @@ std::vector<LayoutKey> layout_keys() {
       key<bool>("sequence_parallel", &JobLayout::sequence_parallel, &LayoutSpace::sequence_parallel,
                 [](bool on) { return std::string(on ? "true" : "false"); }),
       key<distributed::Recompute>("recompute", &JobLayout::recompute, &LayoutSpace::recompute,
-                                  [](auto recompute) { return std::string(name_of(recompute)); })};
+                                  [](auto recompute) { return std::string(name_of(recompute)); }),
+      key<distributed::MeshOrder>("mesh_order", &JobLayout::order, &LayoutSpace::orders,
+                                  [](auto order) { return std::string(name_of(order)); })};
 }
 
 }  // namespace
 
 std::vector<Alternative> Planner::alternatives_to(const JobLayout& layout) {
-  const LayoutSpace space = subject_.space();
+  const LayoutSpace space = this->space();
   const std::vector<JobLayout> all = all_layouts(space);
   std::vector<Alternative> out;
   for (const LayoutKey& key : layout_keys()) {

@@ -54,6 +54,14 @@ RankPrograms lasting(double seconds) {
   return {std::move(program)};
 }
 
+// Ranks of one unit of the last level but one: those of stages that are as far apart are in
+// different units of all levels.
+int64_t largest_unit(const MachineModel& machine) {
+  int64_t size = 1;
+  for (const auto& link : machine.links) size = std::max(size, link.size);
+  return size;
+}
+
 }  // namespace
 
 int64_t held_micro_batches(const JobLayout& layout, int64_t stage) {
@@ -120,14 +128,16 @@ Estimate estimate(const JobLayout& layout, const PartCosts& costs, const Machine
     return out;
   }
   MachineModel links = machine;
-  links.cores /= static_cast<double>(layout.dp);
   links.issue_us = 0;
   const std::vector<LayerCost> parts = virtual_stages(layout, costs);
   simulation::ComposedStep step;
   step.schedule = distributed::pipeline::make_schedule(layout.schedule, static_cast<int>(layout.pp),
                                                        static_cast<int>(layout.micro_batches),
                                                        static_cast<int>(layout.chunks));
-  step.ranks_per_stage = layout.tp;
+  step.ranks_per_stage = std::min(layout.ranks_between_stages(), largest_unit(machine));
+  // Those that a rank of the step stands for need them too.
+  links.cores *=
+      static_cast<double>(step.ranks_per_stage) / static_cast<double>(layout.dp * layout.tp);
   std::vector<double> updates(static_cast<size_t>(layout.pp));
   for (size_t i = 0; i < parts.size(); ++i) {
     const LayerCost& part = parts[i];

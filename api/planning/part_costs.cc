@@ -36,7 +36,13 @@ using simulation::RecordedPart;
 using simulation::StepPart;
 
 ProcessMesh mesh_of(const JobLayout& layout) {
-  return ProcessMesh({layout.dp, layout.pp, layout.tp}, {"dp", "pp", "tp"});
+  std::vector<int64_t> shape;
+  std::vector<std::string> names;
+  for (const auto& [name, extent] : distributed::mesh_dims(layout)) {
+    names.push_back(name);
+    shape.push_back(extent);
+  }
+  return ProcessMesh(shape, names);
 }
 
 // Elements of the parameters of each chunk on this rank.
@@ -106,8 +112,9 @@ double seconds_of(const RankProgram& program, const JobLayout& layout, MachineMo
   WorldPrograms world;
   const size_t events = world.add_events(program.events);
   const size_t nothing = world.add_events({});
+  const auto pp = static_cast<size_t>(mesh.dim_of("pp"));
   for (int64_t rank = 0; rank < mesh.size(); ++rank) {
-    if ((*mesh.coord_of(rank))[1] == 0) {
+    if ((*mesh.coord_of(rank))[pp] == 0) {
       world.add_rank({events, groups.of(rank, world)});
     } else {
       world.add_rank({nothing, {}});
@@ -217,7 +224,7 @@ const PartCostTable::Passes& PartCostTable::passes_of(const JobLayout& layout) {
 }
 
 const PartCostTable::States& PartCostTable::states_of(const JobLayout& layout) {
-  const StateKey key(layout.dp, layout.pp, layout.tp, layout.zero_stage);
+  const StateKey key(layout.dp, layout.pp, layout.tp, layout.zero_stage, layout.order);
   if (const auto known = states_.find(key); known != states_.end()) return known->second;
   ++trials_;
   JobLayout alone = trial_layout(layout);

@@ -65,8 +65,8 @@ class PartCostTable {
   };
   // tp, sequence parallelism, rows of a rank, recomputation.
   using PassKey = std::tuple<int64_t, bool, int64_t, distributed::Recompute>;
-  // dp, pp, tp, ZeRO stage.
-  using StateKey = std::tuple<int64_t, int64_t, int64_t, int>;
+  // dp, pp, tp, ZeRO stage, order.
+  using StateKey = std::tuple<int64_t, int64_t, int64_t, int, distributed::MeshOrder>;
 
   const Passes& passes_of(const distributed::JobLayout& layout);
   const States& states_of(const distributed::JobLayout& layout);

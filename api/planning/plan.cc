@@ -91,7 +91,16 @@ Planner::Planner(const PlanSubject& subject, const MachineModel& machine, Planne
   if (room_ == 0) room_ = std::numeric_limits<int64_t>::max();
 }
 
-PlanResult Planner::plan() { return plan(subject_.space()); }
+PlanResult Planner::plan() { return plan(space()); }
+
+// If all links are alike, so are the orders of the mesh.
+LayoutSpace Planner::space() const {
+  LayoutSpace out = subject_.space();
+  const auto& links = machine_.links;
+  const bool are_alike = links.size() < 2 || out.devices <= links.front().size;
+  if (out.orders.empty() && are_alike) out.orders = {distributed::MeshOrder::kDpOutside};
+  return out;
+}
 
 PlanResult Planner::plan(const LayoutSpace& space) {
   PlanResult result;
@@ -250,7 +259,7 @@ std::variant<PlannedLayout, TooLargeLayout> Planner::simulated(const JobLayout& 
   const auto known = known_.find(name);
   if (known != known_.end()) return known->second;
   const auto keep = [&](auto found) { return known_[name] = std::move(found); };
-  const int64_t rank = estimate.fullest_stage * layout.tp;  // the first of its stage
+  const int64_t rank = estimate.fullest_stage * layout.ranks_between_stages();
   const auto held = subject_.held_by(layout, rank);
   if (held.peak_tensor_bytes > room_)
     return keep(TooLargeLayout{layout, rank, held.peak_tensor_bytes, held.held_at_peak});

@@ -108,6 +108,7 @@ class Planner {
     distributed::JobLayout layout;
     Estimate estimate;  // at first its lower bound
   };
+  distributed::LayoutSpace space() const;
   std::vector<Candidate> candidates_in(const distributed::LayoutSpace& space, PlanResult* result);
   std::vector<Candidate> best_of(const std::vector<Candidate>& candidates, PlanResult* result);
   void simulate_first(const std::vector<Candidate>& candidates, PlanResult* result);

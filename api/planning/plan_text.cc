@@ -138,7 +138,8 @@ ordered_json to_json(const JobLayout& layout) {
           {"zero_stage", layout.zero_stage},
           {"sequence_parallel", layout.sequence_parallel},
           {"recompute", name_of(layout.recompute)},
-          {"cut", layout.cut}};
+          {"cut", layout.cut},
+          {"mesh_order", name_of(layout.order)}};
 }
 
 ordered_json to_json(const PlanResult& result, const std::vector<RuleOfThumb>& rules) {

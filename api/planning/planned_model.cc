@@ -66,6 +66,17 @@ LayoutSpace space_with(LayoutSpace fixed, int64_t devices, int64_t samples, int6
   return fixed;
 }
 
+ProcessMesh mesh_of(const JobLayout& layout, bool has_pipeline) {
+  std::vector<int64_t> shape;
+  std::vector<std::string> names;
+  for (const auto& [name, extent] : distributed::mesh_dims(layout)) {
+    if (name == "pp" && !has_pipeline) continue;
+    names.push_back(name);
+    shape.push_back(extent);
+  }
+  return ProcessMesh(shape, names);
+}
+
 // A weight, its gradient, and two optimizer states.
 constexpr int64_t kParameterCopies = 4;
 // Where states do not fit, a byte is priced this many times as high, at most this often.
@@ -138,11 +149,7 @@ ModelLayout PlannedModel::layout_of(const JobLayout& layout) const {
 }
 
 ModelLayout PlannedModel::on_mesh(const JobLayout& layout, int64_t chunks) const {
-  const bool has_pipeline = space_.layers > 0;
-  ModelLayout out{has_pipeline ? ProcessMesh({layout.dp, layout.pp, layout.tp}, {"dp", "pp", "tp"})
-                               : ProcessMesh({layout.dp, layout.tp}, {"dp", "tp"}),
-                  {},
-                  model_.options};
+  ModelLayout out{mesh_of(layout, space_.layers > 0), {}, model_.options};
   if (layout.tp > 1) out.layout.add(placed(layout.tp).layout);
   out.layout.batches({{"dp", Shard(0)}}).add(model_.pins.only_along(out.mesh));
   if (layout.pp * chunks > 1) out.layout.pipeline("pp", model_.blocks, chunks, layout.cut);

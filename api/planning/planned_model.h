@@ -33,7 +33,7 @@ struct ModelToPlan {
 
 /// Everything that a training program needs to run a layout.
 struct ModelLayout {
-  distributed::ProcessMesh mesh;  // dims dp, pp, tp; without pp if the model has no pipeline
+  distributed::ProcessMesh mesh;  // dims dp, pp and tp; without pp if the model has no pipeline
   nn::Layout layout;
   training::TrainerOptions options;
 };

@@ -14,9 +14,11 @@ using distributed::LayoutSpace;
 using distributed::pipeline::ScheduleKind;
 
 // Layouts that differ in what a rule does not speak of are tried in this order: the least
-// recomputation and ZeRO, then the smallest micro-batches.
+// recomputation and ZeRO, then the smallest micro-batches; and stages are far apart, as Megatron-LM
+// has them (Narayanan et al. 2021).
 auto common_order(const JobLayout& layout) {
-  return std::tuple(layout.recompute, layout.zero_stage, -layout.micro_batches);
+  const bool is_usual = layout.order == distributed::MeshOrder::kPpOutside;
+  return std::tuple(layout.recompute, layout.zero_stage, -layout.micro_batches, !is_usual);
 }
 
 std::vector<JobLayout> in_order(const LayoutSpace& space,
@@ -37,7 +39,7 @@ std::vector<JobLayout> in_order(const LayoutSpace& space,
 }  // namespace
 
 std::vector<RuleOfThumb> Planner::rules_of_thumb() {
-  const LayoutSpace space = subject_.space();
+  const LayoutSpace space = this->space();
   const int64_t node = machine_.links.empty() || machine_.links.front().size == 0
                            ? space.devices
                            : machine_.links.front().size;

@@ -67,9 +67,14 @@ const std::vector<FixedKey>& fixed_keys() {
        [](Text text, Text value, LayoutSpace* space) {
          space->sequence_parallel = {index_of(text, value, {"false", "true"}) == 1};
        }},
-      {"recompute", [](Text text, Text value, LayoutSpace* space) {
+      {"recompute",
+       [](Text text, Text value, LayoutSpace* space) {
          space->recompute = {static_cast<Recompute>(
              index_of(text, value, {kRecomputeNames.begin(), kRecomputeNames.end()}))};
+       }},
+      {"mesh_order", [](Text text, Text value, LayoutSpace* space) {
+         space->orders = {static_cast<MeshOrder>(
+             index_of(text, value, {kMeshOrderNames.begin(), kMeshOrderNames.end()}))};
        }}};
   return keys;
 }

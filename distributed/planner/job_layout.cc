@@ -47,6 +47,15 @@ class LayoutList {
  private:
   void add_mesh(JobLayout layout) {
     if (!allows(space_.dp, layout.dp) || space_.global_batch % layout.dp != 0) return;
+    for (const MeshOrder order : {MeshOrder::kDpOutside, MeshOrder::kPpOutside}) {
+      const bool has_effect = layout.dp > 1 && layout.pp > 1;
+      if (has_effect ? !allows(space_.orders, order) : order != MeshOrder::kDpOutside) continue;
+      layout.order = order;
+      add_micro_batches(layout);
+    }
+  }
+
+  void add_micro_batches(JobLayout layout) {
     for (const int64_t micro_batches : divisors_of(space_.global_batch / layout.dp)) {
       if (!allows(space_.micro_batches, micro_batches)) continue;
       layout.micro_batches = micro_batches;
@@ -125,8 +134,16 @@ std::string text_of_cut(const std::vector<int64_t>& cut) {
 
 }  // namespace
 
+std::vector<std::pair<std::string, int64_t>> mesh_dims(const JobLayout& layout) {
+  std::vector<std::pair<std::string, int64_t>> out = {
+      {"dp", layout.dp}, {"pp", layout.pp}, {"tp", layout.tp}};
+  if (layout.order == MeshOrder::kPpOutside) std::swap(out[0], out[1]);
+  return out;
+}
+
 std::string to_string(const JobLayout& layout) {
-  std::string out = fmt::format("dp {}  pp {}  tp {}  ", layout.dp, layout.pp, layout.tp);
+  std::string out;
+  for (const auto& [name, extent] : mesh_dims(layout)) out += fmt::format("{} {}  ", name, extent);
   if (layout.pp > 1) {
     out += name_of(layout.schedule);
     if (layout.chunks > 1) out += fmt::format(" x{}", layout.chunks);

@@ -5,9 +5,11 @@
 //   for (const JobLayout& layout : all_layouts(space)) ...
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "distributed/pipeline/schedules/schedule.h"
@@ -15,7 +17,17 @@
 
 namespace phi::distributed {
 
-/// The ranks of a mesh [dp, pp, tp] are numbered so that those along tp are neighbours.
+/// Which ranks are near each other. Those along tp always are neighbours.
+enum class MeshOrder : uint8_t {
+  kDpOutside,  // mesh [dp, pp, tp]: stages of a pipeline are nearer than copies of the model
+  kPpOutside,  // mesh [pp, dp, tp]
+};
+/// By value: as plans name them.
+inline constexpr std::array<std::string_view, 2> kMeshOrderNames = {"dp_pp_tp", "pp_dp_tp"};
+constexpr std::string_view name_of(MeshOrder order) {
+  return kMeshOrderNames[static_cast<size_t>(order)];
+}
+
 struct JobLayout {
   int64_t dp = 1;
   int64_t pp = 1;
@@ -28,17 +40,24 @@ struct JobLayout {
   Recompute recompute = Recompute::kNone;
   /// Layers of each chunk, in the order of the model; empty: evenly.
   std::vector<int64_t> cut{};
+  MeshOrder order = MeshOrder::kDpOutside;
 
   int64_t ranks() const { return dp * pp * tp; }
+  /// From a rank to the one of the next stage.
+  int64_t ranks_between_stages() const { return order == MeshOrder::kDpOutside ? tp : dp * tp; }
   friend bool operator==(const JobLayout&, const JobLayout&) = default;
 };
 
-/// "dp 128  pp 16  tp 8  1f1b, 16 micro-batches  zero 1  sequence parallel"
+/// Names and extents of the mesh, from the outside in.
+std::vector<std::pair<std::string, int64_t>> mesh_dims(const JobLayout& layout);
+
+/// "dp 128  pp 16  tp 8  1f1b, 16 micro-batches  zero 1  sequence parallel", with the mesh dims
+/// from the outside in.
 std::string to_string(const JobLayout& layout);
 
 /// The layouts of a job. Each list that is empty has the values that make sense for the sizes.
 /// Values that have no effect are those of a default layout: 1F1B without a pipeline, ZeRO 0
-/// without dp, no sequence parallelism without tp.
+/// without dp, no sequence parallelism without tp, dp outside without both dp and pp.
 struct LayoutSpace {
   int64_t devices = 1;
   int64_t global_batch = 1;  // samples
@@ -52,6 +71,7 @@ struct LayoutSpace {
   std::vector<int> zero_stages{};
   std::vector<bool> sequence_parallel{};
   std::vector<Recompute> recompute{};
+  std::vector<MeshOrder> orders{};
 };
 
 /// Each once, by increasing tp, then pp. Those that make sense:

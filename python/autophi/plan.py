@@ -70,7 +70,7 @@ def simulate(make_step: Callable[[], Callable[[], Any]], mesh: ProcessMesh, *, m
 class ModelPlan:
     """The layout of a model that plan_model() chose. str() formats the plans and the reasons.
 
-    mesh      dims dp, pp and tp, or dp and tp of a model without a pipeline
+    mesh      dims dp, pp and tp, in the best order, or dp and tp of a model without a pipeline
     layout    for nn.shard(model, mesh, layout)
     trainer   keyword arguments of training.Trainer: micro_batches, schedule, recompute
     reasons   a line for each parameter and activation that is placed along tp: why, and the next best placement
@@ -110,7 +110,7 @@ def plan_model(make_model: Callable[[], _autophi.nn.Module], loss: Callable[[Ten
     blocks           pattern of the links of an nn.Sequential that a pipeline distributes
     pins             rows of a layout that are not chosen
     fixed            values that are not chosen: {"tp": 2, "schedule": "1f1b"}. Keys: dp, pp, tp, schedule, chunks,
-                     micro_batches, zero_stage, recompute
+                     micro_batches, zero_stage, recompute, mesh_order
     finalists        the number of layouts that are simulated as a whole
     time_limit_s     seconds after which the best plan so far is returned; 0: no limit
     capture          whether the trainer captures its steps

@@ -54,7 +54,7 @@ constexpr const char* kPlanHelp =
     "  --memory=BYTES   of a device, for tensors: 80GB, 24GiB; by default that of the machine\n"
     "  --fix=tp=8       a value that is not chosen; several as a list, or by several flags. Keys:\n"
     "                   dp, pp, tp, schedule, chunks, micro_batches, zero_stage,\n"
-    "                   sequence_parallel, recompute\n"
+    "                   sequence_parallel, recompute, mesh_order\n"
     "  --pin='head.weight={tp: R}'\n"
     "                   where parameters lie, by pattern, as a row of `placements` says it; may "
     "be\n"

@@ -39,10 +39,9 @@ bool names_dim(const nn::Layout& placements, std::string_view dim) {
 // Mesh dims of more than one rank, and those that rows name.
 MeshConfig mesh_of(const JobLayout& layout, const nn::Layout& placements) {
   MeshConfig mesh;
-  for (const auto& [name, size] :
-       {std::pair("dp", layout.dp), std::pair("pp", layout.pp), std::pair("tp", layout.tp)}) {
+  for (const auto& [name, size] : distributed::mesh_dims(layout)) {
     if (size == 1 && !names_dim(placements, name)) continue;
-    mesh.dims.emplace_back(name);
+    mesh.dims.push_back(name);
     mesh.shape.push_back(size);
   }
   if (mesh.shape.empty()) return {{1}, {"dp"}};

@@ -44,6 +44,29 @@ TEST(JobLayout, EachIsLegalAndOccursOnce) {
   EXPECT_GT(layouts.size(), 1000U);
 }
 
+TEST(JobLayout, BothOrdersOfDpAndPpWhereTheyDiffer) {
+  std::set<std::string> texts;
+  for (const JobLayout& layout : all_layouts({.devices = 8,
+                                 .global_batch = 8,
+                                 .layers = 4,
+                                 .tp = {2},
+                                 .schedules = {ScheduleKind::k1F1B},
+                                 .micro_batches = {1},
+                                 .zero_stages = {0},
+                                 .sequence_parallel = {false},
+                                 .recompute = {Recompute::kNone}}))
+    texts.insert(to_string(layout));
+  EXPECT_THAT(texts, testing::ElementsAre("dp 1  pp 4  tp 2  1f1b, 1 micro-batch",
+                                          "dp 2  pp 2  tp 2  1f1b, 1 micro-batch",
+                                          "dp 4  pp 1  tp 2  1 micro-batch",
+                                          "pp 2  dp 2  tp 2  1f1b, 1 micro-batch"));
+  const JobLayout layout{.dp = 4, .pp = 2, .tp = 2};
+  EXPECT_EQ(layout.ranks_between_stages(), 2);
+  JobLayout other = layout;
+  other.order = MeshOrder::kPpOutside;
+  EXPECT_EQ(other.ranks_between_stages(), 8);
+}
+
 TEST(JobLayout, FixedValuesAreTheOnlyOnes) {
   const LayoutSpace space{.devices = 16,
                           .global_batch = 32,

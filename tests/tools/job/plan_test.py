@@ -29,7 +29,7 @@ def divisors(n):
 
 
 def mesh_of(layout):
-    return ",".join(f"{dim}={layout[dim]}" for dim in ("dp", "pp", "tp") if layout[dim] > 1) or "1"
+    return ",".join(f"{dim}={layout[dim]}" for dim in layout.get("mesh_order", "dp_pp_tp").split("_") if layout[dim] > 1) or "1"
 
 
 class Plan(unittest.TestCase):
@@ -65,10 +65,11 @@ class Plan(unittest.TestCase):
             if 4 % (dp * pp):
                 continue
             tp = 4 // (dp * pp)
-            for micro_batches in divisors(8 // dp):
+            orders = ["dp_pp_tp"] + ["pp_dp_tp"] * (dp > 1 and pp > 1)
+            for micro_batches, order in itertools.product(divisors(8 // dp), orders):
                 for zero, sequence in itertools.product(range(4) if dp > 1 else [0], [False, True] if tp > 1 else [False]):
                     layout = {"dp": dp, "pp": pp, "tp": tp, "micro_batches": micro_batches, "zero_stage": zero,
-                              "sequence_parallel": sequence}
+                              "sequence_parallel": sequence, "mesh_order": order}
                     prediction = self.simulated(layout)
                     self.assertIsNotNone(prediction, layout)
                     found.append((prediction["step_seconds"], max(r["peak_tensor_bytes"] for r in prediction["ranks"]), layout))
@@ -125,6 +126,17 @@ class Plan(unittest.TestCase):
         unplanned, _ = self.folder.report(1, self.text)
         for own, other in zip(json.loads(report.read_text())["losses"], unplanned["losses"]):
             self.assertAlmostEqual(own, other, delta=1e-4 * abs(other))
+
+    def test_copies_of_the_model_are_near_each_other_where_that_is_faster(self):
+        planned = pathlib.Path(self.folder.name) / "planned.yaml"
+        fixed = "--fix=dp=2,pp=2,zero_stage=0,recompute=none,schedule=1f1b,micro_batches=1"
+        best, _ = self.plan(fixed, f"--out={planned}")
+        self.assertEqual([plan["layout"]["mesh_order"] for plan in best["plans"]], ["pp_dp_tp", "dp_pp_tp"])
+        self.assertIn("dims: [pp, dp]", planned.read_text())
+        outcome = launch.run(4, "run", planned)
+        self.assertEqual(outcome.status, 0, outcome.output)
+        other, _ = self.plan(fixed + ",mesh_order=dp_pp_tp")
+        self.assertEqual(other["plans"][0]["predicted"]["step_seconds"], best["plans"][1]["predicted"]["step_seconds"])
 
     def test_pinned_parameters_lie_where_they_are_pinned(self):
         planned = pathlib.Path(self.folder.name) / "planned.yaml"
