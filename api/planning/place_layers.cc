@@ -170,7 +170,7 @@ class LayerPlacer {
       slot.choices = choices_of(point.shape, mesh_, whole);
       return;
     }
-    slot.choices = choices_of(point.shape, mesh_, {});
+    if (options_.moves_activations) slot.choices = choices_of(point.shape, mesh_, {});
     slot.choices.insert(slot.choices.begin(), nullptr);
   }
   const AxisPlacements* pin_of_slot(size_t s) const {
@@ -244,7 +244,15 @@ class LayerPlacer {
   nn::ResolvedLayout resolved_;
 };
 
-std::string text_of(AttrPtr attr) {
+}  // namespace
+
+std::string_view name_of(Decided decided) {
+  constexpr std::array<std::string_view, 5> names = {"cost", "pin", "divisibility", "no rule",
+                                                     "not used"};
+  return names[static_cast<size_t>(decided)];
+}
+
+std::string text_of(const TensorDistAttr* attr) {
   if (attr == nullptr) return "as it is";
   std::string out;
   for (const auto& [dim, placement] : axis_placements_of(attr))
@@ -252,12 +260,14 @@ std::string text_of(AttrPtr attr) {
   return "{" + out + "}";
 }
 
-}  // namespace
-
-std::string_view name_of(Decided decided) {
-  constexpr std::array<std::string_view, 5> names = {"cost", "pin", "divisibility", "no rule",
-                                                     "not used"};
-  return names[static_cast<size_t>(decided)];
+double update_seconds_per_byte(const distributed::simulator::MachineModel& machine,
+                               int64_t num_ranks) {
+  // Reads a weight, its gradient and two states, and writes all but the gradient.
+  constexpr double kTensors = 7, kBytes = 1 << 20;
+  const distributed::simulator::Computation update{
+      .op = "scaled_adamw_", .dtype = DataType::FLOAT32, .bytes = kTensors * kBytes};
+  const double seconds = machine.time_of(update).seconds - machine.launch_overhead_us * 1e-6;
+  return seconds / kBytes * machine.slowdown(num_ranks);
 }
 
 std::string Reason::to_string() const {

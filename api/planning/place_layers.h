@@ -32,6 +32,9 @@ enum class Decided : uint8_t {
 /// "cost", "pin", ...
 std::string_view name_of(Decided decided);
 
+/// "{dp: S0, tp: R}"; "as it is" for null.
+std::string text_of(const distributed::TensorDistAttr* attr);
+
 /// A choice of placements, and the best other one.
 struct Reason {
   nn::Layout::Kind kind = nn::Layout::Kind::kParameters;
@@ -69,7 +72,13 @@ struct PlaceLayersOptions {
   /// Added to the time for each byte of the parameters that a rank holds: the time of the
   /// optimizer's update, or a price of memory.
   double seconds_per_byte = 0;
+  /// False: activations that are not pinned keep their placements.
+  bool moves_activations = true;
 };
+
+/// PlaceLayersOptions::seconds_per_byte of an update by AdamW, of float32 weights and states.
+double update_seconds_per_byte(const distributed::simulator::MachineModel& machine,
+                               int64_t num_ranks);
 
 /// `model` is on no mesh and stays so. `inputs`: the global tensors of a micro-batch; placeholders
 /// will do. Gradients of parameters are reduced to the parameters' placements once.

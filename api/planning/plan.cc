@@ -77,6 +77,11 @@ std::optional<JobLayout> with_best_cut(const JobLayout& layout, const PartCosts&
   return out;
 }
 
+void sort_by_seconds(std::vector<PlannedLayout>* plans) {
+  std::ranges::stable_sort(*plans, {},
+                           [](const PlannedLayout& plan) { return plan.predicted.step_seconds; });
+}
+
 }  // namespace
 
 double Planner::seconds_of(const Candidate& candidate) { return candidate.estimate.seconds; }
@@ -91,7 +96,18 @@ Planner::Planner(const PlanSubject& subject, const MachineModel& machine, Planne
   if (room_ == 0) room_ = std::numeric_limits<int64_t>::max();
 }
 
-PlanResult Planner::plan() { return plan(space()); }
+PlanResult Planner::plan() {
+  PlanResult result = plan(space());
+  for (const RuleOfThumb& rule : rules_of_thumb()) {
+    if (!rule.planned) continue;
+    const bool is_known = std::ranges::any_of(result.plans, [&](const PlannedLayout& plan) {
+      return plan.layout == rule.planned->layout;
+    });
+    if (!is_known) result.plans.push_back(*rule.planned);
+  }
+  sort_by_seconds(&result.plans);
+  return result;
+}
 
 // If all links are alike, so are the orders of the mesh.
 LayoutSpace Planner::space() const {
@@ -113,8 +129,7 @@ PlanResult Planner::plan(const LayoutSpace& space) {
     simulate_first(best_of(candidates, &result), &result);
   } while (known_.size() != before && result.plans.size() < options_.finalists && !is_late());
   if (result.plans.empty()) simulate_smallest(candidates, &result);
-  std::ranges::stable_sort(result.plans, {},
-                           [](const PlannedLayout& plan) { return plan.predicted.step_seconds; });
+  sort_by_seconds(&result.plans);
   std::ranges::stable_sort(result.too_large, {}, &TooLargeLayout::bytes);
   std::ranges::stable_sort(result.refused, std::ranges::greater(), &RefusedLayouts::count);
   result.trials = costs_.trials();

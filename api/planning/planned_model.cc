@@ -83,16 +83,6 @@ constexpr int64_t kParameterCopies = 4;
 constexpr double kDearer = 16;
 constexpr int kMostPrices = 3;
 
-// Of the weights. An update reads a weight, its gradient and two states, and writes all but the
-// gradient.
-double update_seconds_per_byte(const MachineModel& machine, int64_t num_ranks) {
-  constexpr double kTensors = 7, kBytes = 1 << 20;
-  const distributed::simulator::Computation update{
-      .op = "scaled_adamw_", .dtype = DataType::FLOAT32, .bytes = kTensors * kBytes};
-  const double seconds = machine.time_of(update).seconds - machine.launch_overhead_us * 1e-6;
-  return seconds / kBytes * machine.slowdown(num_ranks);
-}
-
 int64_t states_of(const PlacedLayers& placed) {
   int64_t bytes = 0;
   for (const Reason& reason : placed.reasons) bytes += kParameterCopies * reason.bytes;

@@ -59,7 +59,8 @@ constexpr const char* kPlanHelp =
     "                   where parameters lie, by pattern, as a row of `placements` says it; may "
     "be\n"
     "                   repeated\n"
-    "  --explain        the best plan with another value of each key, and what it costs\n"
+    "  --explain        the best plan with another value of each key, and what it costs; where\n"
+    "                   parameters lie along tp, and why\n"
     "  --top=K          number of plans to print\n"
     "  --time_limit_s=S return the best plan so far after S seconds\n"
     "  --out=FILE       write the job with the layout of the first plan\n"
@@ -179,7 +180,10 @@ int plan_command(int argc, char** argv) {
             << table(result, planner.memory_bytes(), static_cast<size_t>(FLAGS_top));
   const std::vector<planning::RuleOfThumb> rules = planner.rules_of_thumb();
   std::cout << table(rules, best);
-  if (explains) std::cout << table(planner.alternatives_to(best.layout), best);
+  if (explains) {
+    std::cout << table(planner.alternatives_to(best.layout), best);
+    if (best.layout.tp > 1) std::cout << table(job.explain(best.layout));
+  }
   write_json(result, rules);
   write_job(job, best);
   return 0;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "api/nn/layout/parallelism.h"
 #include "api/training/trainer.h"
 #include "distributed/pipeline/schedules/schedule.h"
 #include "distributed/planner/fix_key.h"
@@ -142,6 +143,29 @@ planning::Trial PlannedJob::trial(const JobLayout& layout, int64_t global_batch,
   out.state_bytes = [trainer] { return trainer->state_bytes(); };
   out.model = std::move(model);
   return out;
+}
+
+planning::ExplainedLayers PlannedJob::explain(const JobLayout& layout) const {
+  constexpr int64_t kLayers = 3;  // the ends of the model, and one between them
+  const JobConfig& config = setup_.config;
+  const nn::models::ModelKind& kind = config.model.row();
+  nn::models::ModelValues values = config.model.values;
+  if (layers_of(config) > kLayers && config.placements.rows().empty())
+    values.set(kind.repeated, kLayers);
+  const std::unique_ptr<nn::Sequential> model = kind.make(values);
+  model->initialise(static_cast<uint64_t>(config.model.seed), config.run.dtype);
+  const ProcessMesh mesh({layout.tp}, {"tp"});
+  const nn::Layout declared =
+      (nn::tensor_parallel("tp", layout.sequence_parallel) + kind.placements + config.placements)
+          .only_along(mesh);
+  const int64_t samples = config.run.global_batch / layout.dp / layout.micro_batches;
+  const auto loss = [&](const TensorList& in) { return kind.loss((*model)(in[0]), in[1]); };
+  return planning::explain_layers(
+      *model, loss, {setup_.data->inputs(0, samples), setup_.data->labels(0, samples)}, mesh,
+      machine_, declared,
+      {.num_ranks = layout.ranks(),
+       .seconds_per_byte = planning::update_seconds_per_byte(machine_, layout.ranks()) /
+                           static_cast<double>(layout.micro_batches)});
 }
 
 simulation::RankPrediction PlannedJob::held_by(const JobLayout& layout, int64_t rank) const {

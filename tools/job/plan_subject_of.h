@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/planning/explain_layers.h"
 #include "api/planning/plan_subject.h"
 #include "distributed/simulator/machine.h"
 #include "tools/job/config/rewrite_job.h"
@@ -28,6 +29,10 @@ class PlannedJob final : public planning::PlanSubject {
   const std::string& file() const { return setup_.config.file; }
   /// The keys that a layout sets, with their values.
   std::vector<ChangedKey> keys_of(const distributed::JobLayout& layout) const;
+
+  /// The placements along tp of a few layers, for a micro-batch of a layout with tp > 1, as modules
+  /// and the job declare them, beside the best ones.
+  planning::ExplainedLayers explain(const distributed::JobLayout& layout) const;
 
   distributed::LayoutSpace space() const override { return space_; }
   std::optional<std::string> refusal(const distributed::JobLayout& layout) const override;

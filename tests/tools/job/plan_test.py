@@ -107,6 +107,14 @@ class Plan(unittest.TestCase):
                     self.assertEqual(str(plan["layout"][key]).lower(), value)
                 self.assertAlmostEqual(fixed["plans"][0]["predicted"]["step_seconds"] - best, float(difference), delta=0.01 * best)
 
+    def test_placements_along_tp_are_explained(self):
+        _, outcome = self.plan("--explain", "--fix=tp=2,recompute=none,schedule=1f1b")
+        declared, best = map(float, re.search(r"along tp: (\S+) ms as declared, (\S+) ms at best\n", outcome.output).groups())
+        self.assertLessEqual(best, declared)
+        self.assertRegex(outcome.output, r"  layer\*\.up\.weight \{tp: \S+\}: next best \{tp: \S+\}, \+\S+ us, \S+ MiB.* \(3 of them\)\n")
+        whole, outcome = self.plan("--explain", "--fix=tp=1")
+        self.assertNotIn("along tp", outcome.output)
+
     def test_rules_of_thumb_are_not_faster(self):
         plans, outcome = self.plan()
         self.assertEqual(len(plans["rules_of_thumb"]), 3)
