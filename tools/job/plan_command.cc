@@ -17,15 +17,14 @@
 #include "distributed/simulator/find_machine.h"
 #include "phi/common/errors.h"
 #include "phi/common/readable_numbers.h"
-#include "phi/yaml/yaml_text.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/repeated_flags.h"
 #include "tools/job/config/placement_rows.h"
-#include "tools/job/config/rewrite_job.h"
 #include "tools/job/config/section.h"
 #include "tools/job/dry_run.h"
 #include "tools/job/output/atomic_file.h"
 #include "tools/job/plan_subject_of.h"
+#include "tools/job/planned_job_text.h"
 #include "tools/job/run_flags.h"
 #include "tools/job/setup.h"
 
@@ -80,6 +79,7 @@ JobConfig job_to_plan(const std::string& file, const std::vector<std::string>& p
   JobConfig config = load_job(file);
   config.mesh = {{1, 1, 1}, {"dp", "pp", "tp"}};
   config.pipeline.cut.clear();
+  config.plan = {};
   for (const std::string& pin : pins) {
     nn::Layout row;
     const auto parsed = parse_row(pin);
@@ -133,11 +133,11 @@ void write_json(const planning::PlanResult& result,
   file.finish();
 }
 
-void write_job(const PlannedJob& job, const planning::PlannedLayout& best) {
+void write_job(const PlannedJob& job, const planning::PlannedLayout& best,
+               const distributed::simulator::MachineModel& machine) {
   if (FLAGS_out.empty()) return;
   AtomicFile file(FLAGS_out, "planned job");
-  file.write(
-      rewrite_job(yaml::read_text(job.file(), "job file"), job.file(), job.keys_of(best.layout)));
+  file.write(planned_job_text(job, best, machine, FLAGS_machine));
   file.finish();
   std::cout << fmt::format("planned job written to {}: run it with {} processes\n", FLAGS_out,
                            FLAGS_devices);
@@ -181,7 +181,7 @@ int plan_command(int argc, char** argv) {
   std::cout << table(rules, best);
   if (explains) std::cout << table(planner.alternatives_to(best.layout), best);
   write_json(result, rules);
-  write_job(job, best);
+  write_job(job, best, machine);
   return 0;
 }
 
