@@ -39,7 +39,8 @@ struct PlannedLayout {
   Estimate estimate;
   simulation::Prediction predicted;
   int64_t fullest_rank = 0;
-  int64_t peak_bytes = 0;  // of the fullest rank
+  int64_t peak_bytes = 0;       // of the fullest rank
+  double measured_seconds = 0;  // of a step; 0: not measured
 };
 
 /// A layout that does not fit: a rank that holds more than there is.

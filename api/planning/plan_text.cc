@@ -77,6 +77,14 @@ std::string table(const PlanResult& result, int64_t memory_bytes, size_t top) {
   return out;
 }
 
+size_t undecided(const PlanResult& result, double error) {
+  if (result.plans.empty()) return 0;
+  const double most = result.plans.front().predicted.step_seconds * (1 + error);
+  const auto decided = std::ranges::find_if(
+      result.plans, [&](const PlannedLayout& plan) { return plan.predicted.step_seconds > most; });
+  return static_cast<size_t>(decided - result.plans.begin());
+}
+
 std::string table(const std::vector<RuleOfThumb>& rules, const PlannedLayout& best) {
   std::string out = "rules of thumb:\n";
   for (const RuleOfThumb& rule : rules) {
@@ -144,12 +152,14 @@ ordered_json to_json(const JobLayout& layout) {
 
 ordered_json to_json(const PlanResult& result, const std::vector<RuleOfThumb>& rules) {
   const auto plan_json = [](const PlannedLayout& plan) {
-    return ordered_json{{"layout", to_json(plan.layout)},
-                        {"estimated_seconds", plan.estimate.seconds},
-                        {"estimated_bytes", plan.estimate.bytes},
-                        {"peak_tensor_bytes", plan.peak_bytes},
-                        {"fullest_rank", plan.fullest_rank},
-                        {"predicted", simulation::to_json(plan.predicted)}};
+    ordered_json json = {{"layout", to_json(plan.layout)},
+                         {"estimated_seconds", plan.estimate.seconds},
+                         {"estimated_bytes", plan.estimate.bytes},
+                         {"peak_tensor_bytes", plan.peak_bytes},
+                         {"fullest_rank", plan.fullest_rank},
+                         {"predicted", simulation::to_json(plan.predicted)}};
+    if (plan.measured_seconds > 0) json["measured_seconds"] = plan.measured_seconds;
+    return json;
   };
   ordered_json plans = ordered_json::array();
   for (const PlannedLayout& plan : result.plans) plans.push_back(plan_json(plan));
