@@ -117,23 +117,30 @@ std::string table(const std::vector<Alternative>& alternatives, const PlannedLay
 }
 
 std::string fault(const PlanResult& result, int64_t memory_bytes) {
-  std::string out;
-  if (result.possible == 0) {
-    out = fmt::format("none of {} layouts is possible:", result.layouts);
+  if (result.too_large.empty()) {
+    std::string out =
+        result.is_complete
+            ? fmt::format("none of {} layouts is possible:", result.layouts)
+            : "no layout that was simulated within the time limit is possible; allow more time:";
     for (const RefusedLayouts& refused : result.refused)
       out += fmt::format("\n  {} layouts, such as {}: {}", refused.count, to_string(refused.first),
                          refused.reason);
     return out;
   }
-  out = fmt::format("none of {} possible layouts fits into {} of a rank", result.possible,
-                    human_bytes(memory_bytes));
-  if (result.too_large.empty()) return out + ".";
+  const std::string none =
+      result.is_complete
+          ? fmt::format("none of {} possible layouts fits into {} of a rank. The smallest is",
+                        result.possible, human_bytes(memory_bytes))
+          : fmt::format(
+                "no layout that was simulated within the time limit fits into {} of a "
+                "rank; allow more time. The smallest of them is",
+                human_bytes(memory_bytes));
   const TooLargeLayout& least = result.too_large.front();
-  return out + fmt::format(
-                   ". The smallest is {}: rank {} needs {}, {} more ({}). Use devices with "
-                   "more memory, more devices, or a smaller run.global_batch.",
-                   to_string(least.layout), least.rank, human_bytes(least.bytes),
-                   human_bytes(least.bytes - memory_bytes), simulation::to_string(least.held));
+  return fmt::format(
+      "{} {}: rank {} needs {}, {} more ({}). Use devices with more memory, more "
+      "devices, or a smaller run.global_batch.",
+      none, to_string(least.layout), least.rank, human_bytes(least.bytes),
+      human_bytes(least.bytes - memory_bytes), simulation::to_string(least.held));
 }
 
 ordered_json to_json(const JobLayout& layout) {

@@ -23,7 +23,7 @@
 #include "phi/common/readable_numbers.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/repeated_flags.h"
-#include "tools/job/config/placement_rows.h"
+#include "tools/job/config/read_layout.h"
 #include "tools/job/config/section.h"
 #include "tools/job/dry_run.h"
 #include "tools/job/measure_plans.h"
@@ -93,12 +93,7 @@ JobConfig job_to_plan(const std::string& file, const std::vector<std::string>& p
   config.mesh = {{1, 1, 1}, {"dp", "pp", "tp"}};
   config.pipeline.cut.clear();
   config.plan = {};
-  for (const std::string& pin : pins) {
-    nn::Layout row;
-    const auto parsed = parse_row(pin);
-    row.parameters(parsed.pattern, parsed.axis_placements);
-    config.placements.add(row);
-  }
+  for (const std::string& pin : pins) add_row_of_flag("--pin", pin, &config);
   return config;
 }
 

@@ -128,10 +128,14 @@ class Plan(plan_jobs.PlanCase):
         outcome = launch.run(4, "run", planned)
         self.assertEqual(outcome.status, 0, outcome.output)
         job = self.folder.write("job.yaml", self.text)
-        for pin, message in [("layer3.up={tp: R}", "'layer3.up' match no name in the model; nearest: layer3.up.bias"), ("layer3.up.weight", "layer3.up.weight")]:
+        for pin, message in [("layer3.up={tp: R}", "--pin=layer3.up={tp: R}: the layout's parameters 'layer3.up' match no name in the model; nearest: layer3.up.bias"),
+                             ("layer3.up.weight", "--pin: 'layer3.up.weight' is no row; write PATTERN={DIM: PLACEMENT}"),
+                             ("layer3.up.weight={pp: R}", "--pin=layer3.up.weight={pp: R}: mesh dim pp splits a model into stages"),
+                             ("layer3.up.weight={tpp: R}", "--pin=layer3.up.weight={tpp: R}: there is no mesh dim 'tpp', did you mean 'tp'?")]:
             outcome = launch.run(0, "plan", job, f"--machine={self.machine}", "--devices=4", f"--pin={pin}")
             self.assertEqual(outcome.status, 1, outcome.output)
             self.assertIn(message, outcome.output)
+            self.assertNotIn("(by default)", outcome.output)
 
     def test_a_model_without_repeated_layers_has_no_full_recomputation(self):
         model = {"kind": "resnet", "blocks": [1, 1], "width": 4, "classes": 3}
