@@ -19,11 +19,13 @@ namespace {
 using distributed::simulator::MachineModel;
 using KeyValues = std::map<std::string, std::string>;
 
-// Of a job without a file. Keys of `model` have none, so that a plan has them all.
+// Of a job without a file. Keys of `model` and `mesh` have none, so that a plan has them all.
 const KeyValues& values_by_default() {
   static const KeyValues values = [] {
     const auto all = resolved_values(JobConfig{});
-    return KeyValues(all.begin(), all.end());
+    KeyValues out(all.begin(), all.end());
+    std::erase_if(out, [](const auto& entry) { return entry.first.starts_with("mesh."); });
+    return out;
   }();
   return values;
 }

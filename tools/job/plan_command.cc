@@ -12,6 +12,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -111,6 +112,18 @@ void check_flags(const std::vector<std::string>& words) {
     throw cli::UsageError(fmt::format("--top={}: pass the number of plans, 1 or more.", FLAGS_top));
 }
 
+// Refuses to start processes that would exhaust this machine.
+void check_can_start() {
+  constexpr int64_t kMostPerCore = 16;
+  const auto cores = static_cast<int64_t>(std::thread::hardware_concurrency());
+  if (!FLAGS_mpirun_args.empty() || FLAGS_devices <= kMostPerCore * std::max<int64_t>(1, cores))
+    return;
+  throw cli::UsageError(fmt::format(
+      "--measure: {} processes are too many for this machine with {} cores ({} for each at most). "
+      "Name the machines with --mpirun_args=\"--hostfile hosts\", or plan without --measure.",
+      with_separators(FLAGS_devices), cores, kMostPerCore));
+}
+
 // The number of plans to measure; 0 without --measure.
 size_t number_to_measure() {
   if (FLAGS_measure.empty()) {
@@ -120,6 +133,7 @@ size_t number_to_measure() {
   }
   if (std::getenv(distributed::supervise::kOpenMpiRank) != nullptr)
     throw cli::UsageError("--measure starts mpirun itself; start autophi plan without it.");
+  check_can_start();
   if (FLAGS_measure == cli::kNoValue) return kMeasuredByDefault;
   size_t count = 0;
   const char* end = FLAGS_measure.data() + FLAGS_measure.size();
@@ -219,7 +233,7 @@ int plan_command(int argc, char** argv) {
   const PlannedJob job(setup, FLAGS_devices, fixed, steps, machine);
   planning::Planner planner(job, machine,
                             {.memory_bytes = memory_of_flag(),
-                             .finalists = static_cast<size_t>(FLAGS_top),
+                             .finalists = std::max(static_cast<size_t>(FLAGS_top), to_measure),
                              .time_limit_s = FLAGS_time_limit_s});
   planning::PlanResult result = planner.plan();
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;

@@ -124,6 +124,10 @@ class PlanKey(plan_jobs.PlanCase):
         self.job["plan"] = {"devices": 4}
         self.assertEqual(self.play(self.write(run={"global_batch": 16})).status, 0)
         self.check(self.play(self.write(), "--mesh=dp=2", ranks=2), "planned for 4 devices")
+        self.job["plan"] = {"of": {"run.global_batch": 8}}
+        outcome = self.play(self.write())
+        self.assertNotIn("note: this is not the planned layout: mesh", outcome.output)
+        self.check(self.play(self.write(run={"global_batch": 16})), "run.global_batch was 8 and is 16")
         cases = [
             ({"devices": -1}, "key 'plan.devices': must be an integer from 0 to "),
             ({"of": [1]}, "key 'plan.of': must be a map of keys to texts; got a list."),

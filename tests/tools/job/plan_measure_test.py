@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import unittest
 import unittest.mock
 
@@ -97,7 +98,8 @@ class Measure(plan_jobs.PlanCase):
         self.assertFalse(out.exists())
 
     def test_mpirun_runs_plans(self):
-        plans, outcome = self.plan("--measure=2", "--top=2", devices=2)
+        plans, outcome = self.plan("--measure=2", "--top=1", devices=2)
+        self.assertEqual(len(re.findall(r"^ +\d+  dp ", outcome.output, re.MULTILINE)), 1, outcome.output)
         measured = [plan["measured_seconds"] for plan in plans["plans"]]
         self.assertEqual(measured, sorted(measured))
         self.assertGreater(measured[0], 0)
@@ -119,6 +121,7 @@ class Measure(plan_jobs.PlanCase):
         base = ["plan", job, f"--machine={self.machine}", "--devices=4"]
         for flags, message in [(["--measure=0"], "--measure=0: pass the number of plans to run, 1 or more."),
                                (["--measure=best"], "--measure=best: pass the number of plans to run, 1 or more."),
+                               (["--measure", "--devices=1000000"], "--measure: 1,000,000 processes are too many for this machine with "),
                                (["--mpirun_args=-q"], "--mpirun_args requires --measure.")]:
             with self.subTest(flags):
                 outcome = launch.run(0, *base, *flags)
