@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,8 +25,6 @@
 DEFINE_int64(n, 0, "processes at most; 0: the number of ranks of the job's mesh");
 DEFINE_int64(restarts, 10, "how often it is started again");
 DEFINE_string(hostfile, "", "machines and their slots");
-DEFINE_string(mpirun, "mpirun", "the launcher");
-DEFINE_string(mpirun_args, "", "more arguments for it, split at blanks");
 DEFINE_string(probe, phi::distributed::supervise::kSshProbe, "probes the machine $1");
 DEFINE_double(probe_s, 10, "how long the probe of a machine may run");
 DEFINE_double(grace_s, 30, "how long mpirun may run when a rank has ended");
@@ -137,9 +134,7 @@ class Job {
     const auto launch_size = place(here);
     tell_missing(others, launch_size);
     if (!launch_size) return std::nullopt;
-    supervise::MpirunOptions mpirun{.program = FLAGS_mpirun};
-    std::istringstream words(FLAGS_mpirun_args);
-    for (std::string word; words >> word;) mpirun.words.push_back(word);
+    supervise::MpirunOptions mpirun = supervise::mpirun_options(FLAGS_mpirun, FLAGS_mpirun_args);
     if (!here.empty()) mpirun.hosts = supervise::host_list(here, launch_size->ranks);
     return supervise::JobLaunch{
         .command = mpirun_command(mpirun, launch_size->ranks, program(*launch_size)),

@@ -121,13 +121,14 @@ LayoutSpace Planner::space() const {
 PlanResult Planner::plan(const LayoutSpace& space) {
   PlanResult result;
   const std::vector<Candidate> candidates = candidates_in(space, &result);
-  // Layouts that turn out to be too large make room for others.
+  // Layouts that turn out to be too large or impossible make room for others.
+  const auto tried = [&] { return known_.size() + failed_.size(); };
   size_t before = 0;
   do {
-    before = known_.size();
+    before = tried();
     result.plans.clear();
     simulate_first(best_of(candidates, &result), &result);
-  } while (known_.size() != before && result.plans.size() < options_.finalists && !is_late());
+  } while (tried() != before && result.plans.size() < options_.finalists && !is_late());
   if (result.plans.empty()) simulate_smallest(candidates, &result);
   sort_by_seconds(&result.plans);
   std::ranges::stable_sort(result.too_large, {}, &TooLargeLayout::bytes);
@@ -145,38 +146,57 @@ void Planner::simulate_first(const std::vector<Candidate>& candidates, PlanResul
       break;
     }
     if (!may_fit(candidate)) continue;
-    const int64_t bytes = simulate(candidate, result);
+    const std::optional<int64_t> bytes = simulate(candidate, result);
+    if (!bytes) continue;
     const double correction =
-        static_cast<double>(bytes) / static_cast<double>(candidate.estimate.bytes);
+        static_cast<double>(*bytes) / static_cast<double>(candidate.estimate.bytes);
     const auto known = corrections_.try_emplace(candidate.layout.schedule, correction).first;
     known->second = std::min(known->second, correction);
   }
 }
 
-// Simulates layouts in the order of their bytes until one fits.
+// Simulates layouts in the order of their bytes until one fits: one at least, if it is late.
 void Planner::simulate_smallest(const std::vector<Candidate>& candidates, PlanResult* result) {
   std::vector<Candidate> smallest;
   for (const Candidate& candidate : candidates) {
+    if (is_late() && !smallest.empty()) {
+      result->is_complete = false;
+      break;
+    }
+    if (is_ruled_out(candidate.layout)) continue;
     if (const auto costs = costs_of(candidate.layout, result))
       smallest.push_back({candidate.layout, lower_bound(candidate.layout, *costs)});
   }
   std::ranges::stable_sort(smallest, {}, [](const Candidate& each) { return each.estimate.bytes; });
   for (size_t i = 0; i < std::min(smallest.size(), kMostSmallest); ++i) {
     if (!result->plans.empty()) break;
+    if (i > 0 && is_late()) {
+      result->is_complete = false;
+      break;
+    }
     simulate(smallest[i], result);
   }
 }
 
-// Returns the bytes of the fullest rank.
-int64_t Planner::simulate(const Candidate& candidate, PlanResult* result) {
-  const auto known = simulated(candidate.layout, candidate.estimate);
-  if (const auto* large = std::get_if<TooLargeLayout>(&known)) {
-    result->too_large.push_back(*large);
-    return large->bytes;
+// Returns the bytes of the fullest rank; nothing for a layout whose simulation fails.
+std::optional<int64_t> Planner::simulate(const Candidate& candidate, PlanResult* result) {
+  const JobLayout& layout = candidate.layout;
+  try {
+    const auto known = simulated(layout, candidate.estimate);
+    if (const auto* large = std::get_if<TooLargeLayout>(&known)) {
+      result->too_large.push_back(*large);
+      return large->bytes;
+    }
+    ++result->simulated;
+    result->plans.push_back(std::get<PlannedLayout>(known));
+    return result->plans.back().peak_bytes;
+  } catch (const Error& error) {
+    failed_.insert(to_string(layout));
+    // A layout with an uneven cut was not counted among those of the space.
+    layout.cut.empty() ? --result->possible : ++result->layouts;
+    add_refusal(error.what(), layout, &result->refused);
+    return std::nullopt;
   }
-  ++result->simulated;
-  result->plans.push_back(std::get<PlannedLayout>(known));
-  return result->plans.back().peak_bytes;
 }
 
 bool Planner::is_late() const {
@@ -254,7 +274,7 @@ std::vector<Planner::Candidate> Planner::best_of(const std::vector<Candidate>& c
       cuts.push_back(std::move(*uneven));
     for (const JobLayout& layout : cuts) {
       Candidate cut{layout, lower_bound(layout, *costs)};
-      if (!may_fit(cut) || is_known_too_large(layout)) continue;
+      if (!may_fit(cut) || is_ruled_out(layout)) continue;
       cut.estimate = played(layout, *costs, result);
       best.insert(std::ranges::upper_bound(best, seconds_of(cut), {}, seconds_of), cut);
     }
@@ -263,8 +283,11 @@ std::vector<Planner::Candidate> Planner::best_of(const std::vector<Candidate>& c
   return best;
 }
 
-bool Planner::is_known_too_large(const JobLayout& layout) const {
-  const auto known = known_.find(to_string(layout));
+// Whether a layout is known to be too large, or to be impossible as a whole.
+bool Planner::is_ruled_out(const JobLayout& layout) const {
+  const std::string name = to_string(layout);
+  if (failed_.contains(name)) return true;
+  const auto known = known_.find(name);
   return known != known_.end() && std::holds_alternative<TooLargeLayout>(known->second);
 }
 

@@ -39,7 +39,8 @@ struct PlannedLayout {
   Estimate estimate;
   simulation::Prediction predicted;
   int64_t fullest_rank = 0;
-  int64_t peak_bytes = 0;  // of the fullest rank
+  int64_t peak_bytes = 0;       // of the fullest rank
+  double measured_seconds = 0;  // of a step; 0: not measured
 };
 
 /// A layout that does not fit: a rank that holds more than there is.
@@ -114,12 +115,12 @@ class Planner {
   std::vector<Candidate> best_of(const std::vector<Candidate>& candidates, PlanResult* result);
   void simulate_first(const std::vector<Candidate>& candidates, PlanResult* result);
   void simulate_smallest(const std::vector<Candidate>& candidates, PlanResult* result);
-  int64_t simulate(const Candidate& candidate, PlanResult* result);
+  std::optional<int64_t> simulate(const Candidate& candidate, PlanResult* result);
   static double seconds_of(const Candidate& candidate);
   std::optional<PartCosts> costs_of(const distributed::JobLayout& layout, PlanResult* result);
   Estimate played(const distributed::JobLayout& layout, const PartCosts& costs, PlanResult* result);
   bool may_fit(const Candidate& candidate) const;
-  bool is_known_too_large(const distributed::JobLayout& layout) const;
+  bool is_ruled_out(const distributed::JobLayout& layout) const;
   std::variant<PlannedLayout, TooLargeLayout> simulated(const distributed::JobLayout& layout,
                                                         const Estimate& estimate);
   RuleOfThumb first_fitting(std::string rule, const std::vector<distributed::JobLayout>& layouts);
@@ -134,6 +135,7 @@ class Planner {
   std::map<std::string, std::variant<PlannedLayout, TooLargeLayout>> known_;
   std::map<std::string, Estimate> played_;
   std::set<std::string> impossible_;
+  std::set<std::string> failed_;  // whose simulation as a whole ended with an error
   std::map<distributed::pipeline::ScheduleKind, double>
       corrections_;  // least exact by estimated bytes
   double started_;

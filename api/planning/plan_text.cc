@@ -77,6 +77,14 @@ std::string table(const PlanResult& result, int64_t memory_bytes, size_t top) {
   return out;
 }
 
+size_t undecided(const PlanResult& result, double error) {
+  if (result.plans.empty()) return 0;
+  const double most = result.plans.front().predicted.step_seconds * (1 + error);
+  const auto decided = std::ranges::find_if(
+      result.plans, [&](const PlannedLayout& plan) { return plan.predicted.step_seconds > most; });
+  return static_cast<size_t>(decided - result.plans.begin());
+}
+
 std::string table(const std::vector<RuleOfThumb>& rules, const PlannedLayout& best) {
   std::string out = "rules of thumb:\n";
   for (const RuleOfThumb& rule : rules) {
@@ -109,23 +117,30 @@ std::string table(const std::vector<Alternative>& alternatives, const PlannedLay
 }
 
 std::string fault(const PlanResult& result, int64_t memory_bytes) {
-  std::string out;
-  if (result.possible == 0) {
-    out = fmt::format("none of {} layouts is possible:", result.layouts);
+  if (result.too_large.empty()) {
+    std::string out =
+        result.is_complete
+            ? fmt::format("none of {} layouts is possible:", result.layouts)
+            : "no layout that was simulated within the time limit is possible; allow more time:";
     for (const RefusedLayouts& refused : result.refused)
       out += fmt::format("\n  {} layouts, such as {}: {}", refused.count, to_string(refused.first),
                          refused.reason);
     return out;
   }
-  out = fmt::format("none of {} possible layouts fits into {} of a rank", result.possible,
-                    human_bytes(memory_bytes));
-  if (result.too_large.empty()) return out + ".";
+  const std::string none =
+      result.is_complete
+          ? fmt::format("none of {} possible layouts fits into {} of a rank. The smallest is",
+                        result.possible, human_bytes(memory_bytes))
+          : fmt::format(
+                "no layout that was simulated within the time limit fits into {} of a "
+                "rank; allow more time. The smallest of them is",
+                human_bytes(memory_bytes));
   const TooLargeLayout& least = result.too_large.front();
-  return out + fmt::format(
-                   ". The smallest is {}: rank {} needs {}, {} more ({}). Use devices with "
-                   "more memory, more devices, or a smaller run.global_batch.",
-                   to_string(least.layout), least.rank, human_bytes(least.bytes),
-                   human_bytes(least.bytes - memory_bytes), simulation::to_string(least.held));
+  return fmt::format(
+      "{} {}: rank {} needs {}, {} more ({}). Use devices with more memory, more "
+      "devices, or a smaller run.global_batch.",
+      none, to_string(least.layout), least.rank, human_bytes(least.bytes),
+      human_bytes(least.bytes - memory_bytes), simulation::to_string(least.held));
 }
 
 ordered_json to_json(const JobLayout& layout) {
@@ -144,12 +159,14 @@ ordered_json to_json(const JobLayout& layout) {
 
 ordered_json to_json(const PlanResult& result, const std::vector<RuleOfThumb>& rules) {
   const auto plan_json = [](const PlannedLayout& plan) {
-    return ordered_json{{"layout", to_json(plan.layout)},
-                        {"estimated_seconds", plan.estimate.seconds},
-                        {"estimated_bytes", plan.estimate.bytes},
-                        {"peak_tensor_bytes", plan.peak_bytes},
-                        {"fullest_rank", plan.fullest_rank},
-                        {"predicted", simulation::to_json(plan.predicted)}};
+    ordered_json json = {{"layout", to_json(plan.layout)},
+                         {"estimated_seconds", plan.estimate.seconds},
+                         {"estimated_bytes", plan.estimate.bytes},
+                         {"peak_tensor_bytes", plan.peak_bytes},
+                         {"fullest_rank", plan.fullest_rank},
+                         {"predicted", simulation::to_json(plan.predicted)}};
+    if (plan.measured_seconds > 0) json["measured_seconds"] = plan.measured_seconds;
+    return json;
   };
   ordered_json plans = ordered_json::array();
   for (const PlannedLayout& plan : result.plans) plans.push_back(plan_json(plan));

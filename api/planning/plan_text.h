@@ -14,6 +14,10 @@ namespace phi::planning {
 /// `top` plans.
 std::string table(const PlanResult& result, int64_t memory_bytes, size_t top);
 
+/// How many of the first plans are predicted to be slower than the first by no more than `error`,
+/// relative to it: 1 if it is ahead of the second.
+size_t undecided(const PlanResult& result, double error);
+
 /// Beside the best plan: how much slower what the rules of thumb choose is.
 std::string table(const std::vector<RuleOfThumb>& rules, const PlannedLayout& best);
 

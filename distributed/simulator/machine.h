@@ -92,6 +92,9 @@ struct CollectivePoints {
 inline constexpr const char* kMatmulFamily = "matmul";
 inline constexpr const char* kBytesFamily = "bytes";
 
+/// The error of predictions on a machine whose file does not state one.
+inline constexpr double kDefaultPredictionError = 0.1;
+
 struct MachineModel {
   std::string file = "the machine";  // in messages
   std::string device = "cpu";
@@ -111,6 +114,8 @@ struct MachineModel {
   double computing_rate = 1;     // of the computation
   std::vector<LinkLevel> links;  // from the inside out
   std::map<DataType, std::vector<OpFamily>> families;
+  /// Relative difference of two predicted steps below which either may be the shorter one.
+  double prediction_error = kDefaultPredictionError;
 
   struct Time {
     double seconds = 0;

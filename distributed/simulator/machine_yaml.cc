@@ -42,12 +42,11 @@ T number_or(YamlMap& map, const char* key, T otherwise) {
   return node ? number<T>(map, node, key, Range::kNotNegative) : otherwise;
 }
 
-// A number up to 1, which is the default.
-double part_or_all(YamlMap& map, const char* key, bool can_be_none) {
+// A number up to 1.
+double part_or(YamlMap& map, const char* key, Range range, double otherwise) {
   const YAML::Node node = map.get(key);
-  if (!node) return 1;
-  const auto part =
-      number<double>(map, node, key, can_be_none ? Range::kNotNegative : Range::kPositive);
+  if (!node) return otherwise;
+  const auto part = number<double>(map, node, key, range);
   if (part > 1) map.fail(node, fmt::format("{} is {}; expected at most 1.", key, part));
   return part;
 }
@@ -281,8 +280,10 @@ MachineModel parse_machine(const std::string& text, const std::string& file) {
   machine.issue_us = number_or<double>(map, "issue_us", 0);
   machine.call_overhead_us = number_or<double>(map, "call_overhead_us", 0);
   machine.reduce_GBps = number_or<double>(map, "reduce_GBps", 0);
-  machine.receiving_rate = part_or_all(map, "receiving_rate", /*can_be_none=*/true);
-  machine.computing_rate = part_or_all(map, "computing_rate", /*can_be_none=*/false);
+  machine.receiving_rate = part_or(map, "receiving_rate", Range::kNotNegative, 1);
+  machine.computing_rate = part_or(map, "computing_rate", Range::kPositive, 1);
+  machine.prediction_error =
+      part_or(map, "prediction_error", Range::kNotNegative, kDefaultPredictionError);
   if (machine.collectives == Collectives::kNccl && machine.reduce_GBps > 0) {
     map.fail(map.get("reduce_GBps"),
              "reduce_GBps belongs to collectives: direct; NCCL combines bytes while they arrive. "
@@ -308,6 +309,8 @@ std::string to_yaml(const MachineModel& machine) {
     out += fmt::format("receiving_rate: {}\n", machine.receiving_rate);
   if (machine.computing_rate < 1)
     out += fmt::format("computing_rate: {}\n", machine.computing_rate);
+  if (machine.prediction_error != kDefaultPredictionError)
+    out += fmt::format("prediction_error: {}\n", machine.prediction_error);
   if (machine.memory_GiB > 0) out += fmt::format("memory_GiB: {}\n", machine.memory_GiB);
   if (machine.reserved_GiB > 0) out += fmt::format("reserved_GiB: {}\n", machine.reserved_GiB);
   if (machine.memory_GBps > 0) out += fmt::format("memory_GBps: {}\n", machine.memory_GBps);

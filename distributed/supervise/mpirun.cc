@@ -3,9 +3,17 @@
 
 #include <unistd.h>
 
+#include <sstream>
 #include <thread>
 
 namespace phi::distributed::supervise {
+
+MpirunOptions mpirun_options(const std::string& program, const std::string& words) {
+  MpirunOptions options{.program = program};
+  std::istringstream in(words);
+  for (std::string word; in >> word;) options.words.push_back(word);
+  return options;
+}
 
 std::vector<std::string> mpirun_command(const MpirunOptions& options, int64_t ranks,
                                         const std::vector<std::string>& program) {

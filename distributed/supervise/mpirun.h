@@ -13,6 +13,9 @@ struct MpirunOptions {
   std::string hosts{};               // host_list(); empty: this machine, or what mpirun detects
 };
 
+/// `words` are further arguments, split at blanks.
+MpirunOptions mpirun_options(const std::string& program, const std::string& words);
+
 /// Returns the command line. Adds the flags that mpirun requires for root, and for more ranks than
 /// this machine has cores if no hosts are named.
 std::vector<std::string> mpirun_command(const MpirunOptions& options, int64_t ranks,

@@ -16,6 +16,8 @@ DEFINE_string(mesh, "", "mesh, e.g. 2x3 or dp=2,tp=3");
 DEFINE_string(kind, "", "kind of schedule, or of data");
 DEFINE_string(dtype, "", "element type");
 DEFINE_string(out, "", "a file to write");
+DEFINE_string(mpirun, "mpirun", "the launcher");
+DEFINE_string(mpirun_args, "", "more arguments for it, split at blanks");
 
 namespace phi::cli {
 namespace {

@@ -22,6 +22,8 @@ DECLARE_string(mesh);
 DECLARE_string(kind);
 DECLARE_string(dtype);
 DECLARE_string(out);
+DECLARE_string(mpirun);
+DECLARE_string(mpirun_args);
 
 namespace phi::cli {
 

@@ -2,6 +2,7 @@
 #include "tools/job/check_placements.h"
 
 #include <string>
+#include <vector>
 
 #include "api/autograd/autograd.h"
 #include "api/nn/layout/shard.h"
@@ -39,11 +40,13 @@ void check_placements(const JobConfig& config) {
   if (config.placements.rows().empty()) return;
   const std::string fault = fault_of(config, config.placements);
   if (fault.empty() || !fault_of(config, {}).empty()) return;
+  std::vector<std::string> keys = {"placements"};
   for (const nn::Layout::PlacementRow& row : config.placements.rows()) {
     const std::string own = fault_of(config, nn::Layout().add(row));
     if (!own.empty()) throw config.wrong({key_of(row)}, own);
+    keys.push_back(key_of(row));
   }
-  throw config.wrong({"placements"}, fault);
+  throw config.wrong(keys, fault);
 }
 
 }  // namespace phi::job

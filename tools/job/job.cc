@@ -325,6 +325,8 @@ JobReport Job::describe(const nn::Sequential& model) const {
   report.dtype = name_of(config_.run.dtype);
   report.num_parameters = model.num_parameters();
   report.predicted = setup_.predicted;
+  if (const PlanConfig& plan = config_.plan; plan.step_seconds > 0)
+    report.planned = PlannedStep{plan.machine, plan.step_seconds, plan.peak_bytes};
   report.placements = placements_of(model, mesh_);
   if (setup_.data) {
     report.data = setup_.data->summary();

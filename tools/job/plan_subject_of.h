@@ -26,6 +26,7 @@ class PlannedJob final : public planning::PlanSubject {
   PlannedJob(const Setup& setup, int64_t devices, const std::vector<std::string>& fixed,
              int64_t steps, const distributed::simulator::MachineModel& machine);
 
+  const JobConfig& config() const { return setup_.config; }
   const std::string& file() const { return setup_.config.file; }
   /// The keys that a layout sets, with their values.
   std::vector<ChangedKey> keys_of(const distributed::JobLayout& layout) const;

@@ -20,6 +20,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/job/build.h"
 #include "tools/job/check_placements.h"
+#include "tools/job/check_plan.h"
 #include "tools/job/config/job_paths.h"
 #include "tools/job/config/keys/job_keys.h"
 #include "tools/job/device_limit.h"
@@ -108,14 +109,19 @@ void settle_place(const JobConfig& config) {
 // Settles the mesh, and in a dry run what differs from a real run.
 void settle_world(Setup* setup) {
   setup->dry = dry_run_of_flags();
-  if (!setup->dry) {
+  const int64_t ranks = setup->dry ? setup->dry->world_size : distributed::world_size();
+  check_plan(setup->config, ranks);
+  if (setup->dry) {
+    adjust_for_dry_run(*setup->dry, FLAGS_mesh, &setup->config);
+  } else {
     settle_place(setup->config);
-    return resolve_mesh(&setup->config, distributed::world_size(), FLAGS_mesh, &setup->note);
   }
-  adjust_for_dry_run(*setup->dry, FLAGS_mesh, &setup->config);
-  resolve_mesh(&setup->config, setup->dry->world_size, FLAGS_mesh, &setup->note);
-  setup->note = fmt::format("dry run of rank {} of {}: one step, nothing is computed",
-                            setup->dry->rank, setup->dry->world_size);
+  resolve_mesh(&setup->config, ranks, FLAGS_mesh, &setup->note);
+  if (setup->dry) {
+    setup->note = fmt::format("dry run of rank {} of {}: one step, nothing is computed",
+                              setup->dry->rank, setup->dry->world_size);
+  }
+  setup->layout_note = note_changed_layout(&setup->config);
 }
 
 // Each rank creates its swap file in this folder in the first step.
@@ -150,6 +156,7 @@ void set_device_limit(Setup* setup) {
 void use_machine(int64_t steps, Setup* setup) {
   const auto machine = std::make_shared<const distributed::simulator::MachineModel>(
       distributed::simulator::find_machine(FLAGS_machine));
+  check_plan_machine(setup->config, *machine);
   if (distributed::rank() == 0)
     setup->predicted = predict_job(*setup, steps, *machine).step.prediction;
   setup->config.memory.machine = machine;

@@ -29,6 +29,7 @@ struct Setup {
   std::unique_ptr<data::SampleData> data;  // null in mode generate
   std::optional<distributed::checkpoint::Checkpoint> weights;
   std::string note;
+  std::string layout_note;  // how the layout differs from the planned one; empty: it does not
   TracedSteps traced_steps;
   std::optional<DryRun> dry;
   std::optional<int64_t> device_limit;  // bytes of this rank, --device_limit

@@ -5,7 +5,6 @@
 #include <gflags/gflags.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -23,7 +22,9 @@
 #include "distributed/simulator/machine_set.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/repeated_flags.h"
+#include "tools/job/check_plan.h"
 #include "tools/job/config/keys/resolved_values.h"
+#include "tools/job/config/keys/step_keys.h"
 #include "tools/job/dry_run.h"
 #include "tools/job/output/atomic_file.h"
 #include "tools/job/predict_job.h"
@@ -96,17 +97,6 @@ std::string worst_operators(const PredictedJob& job, const simulation::MeasuredT
          table(measured.worst(job.world.programs, job.step.simulated, kMost));
 }
 
-// The keys of a job that change what a step computes, sends, or in which order.
-bool changes_steps(std::string_view key) {
-  constexpr std::array kKeys = {"mode",  "model.",         "mesh",
-                                "place", "optimizer.kind", "optimizer.grad_clip",
-                                "run.",  "pipeline.",      "placements."};
-  constexpr std::array kOthers = {"model.seed", "run.steps", "run.save", "run.on_nonfinite",
-                                  "run.loss_jump"};
-  const auto begins = [&](std::string_view with) { return key.starts_with(with); };
-  return std::ranges::any_of(kKeys, begins) && !std::ranges::any_of(kOthers, begins);
-}
-
 void check_same_job(const JobConfig& config, const simulation::MeasuredTrace& trace) {
   for (const auto& [key, value] : resolved_values(config)) {
     const auto traced = trace.job().find(key);
@@ -161,6 +151,7 @@ int simulate_command(int argc, char** argv) {
   const int64_t steps = config.run.steps;
   const int64_t ranks = world_size_of(config);
   const Setup setup = prepare_dry(std::move(config), ranks);
+  check_plan_machine(setup.config, distributed::simulator::find_machine(FLAGS_machine));
   if (!trace.empty()) check_writable(trace, "trace");
   std::optional<simulation::MeasuredTrace> measured;
   if (!FLAGS_compare.empty()) {
@@ -176,6 +167,7 @@ int simulate_command(int argc, char** argv) {
                       distributed::simulator::machine_path(FLAGS_machine), changes),
                   options);
   write_json(job.step.prediction);
+  if (!setup.layout_note.empty()) std::cout << setup.layout_note << "\n";
   std::cout << table(job.step.prediction);
   write_trace(job, trace);
   if (measured) std::cout << worst_operators(job, *measured);

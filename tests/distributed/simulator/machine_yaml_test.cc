@@ -23,6 +23,7 @@ TEST(MachineYaml, KeysHaveDefaults) {
   EXPECT_EQ(machine.launch_overhead_us, 0);
   EXPECT_EQ(machine.reduce_GBps, 0);
   EXPECT_TRUE(machine.links.empty());
+  EXPECT_EQ(machine.prediction_error, 0.1);
   const OpFamily& bytes = machine.families.at(DataType::FLOAT32)[1];
   EXPECT_EQ(bytes, (OpFamily{"bytes", {}, WorkUnit::kBytes, {{1e3, 1e9}, {1e4, 2e9}}}));
 }
@@ -45,6 +46,7 @@ TEST(MachineYaml, WhatIsWrittenIsReadBack) {
   machine.call_overhead_us = 12.5;
   machine.receiving_rate = 0.25;
   machine.computing_rate = 0.75;
+  machine.prediction_error = 0;
   machine.memory_GiB = 80;
   machine.reserved_GiB = 1.25;
   machine.memory_GBps = 2039;
@@ -71,6 +73,8 @@ TEST(MachineYaml, EachMistakeIsNamedWithItsLine) {
        "m.yaml:1: reserved_GiB is 1; expected less than memory_GiB, 0."},
       {"receiving_rate: 1.5\n" + std::string(kFamilies),
        "m.yaml:1: receiving_rate is 1.5; expected at most 1."},
+      {"prediction_error: 2\n" + std::string(kFamilies),
+       "m.yaml:1: prediction_error is 2; expected at most 1."},
       {"computing_rate: 0\n" + std::string(kFamilies),
        "m.yaml:1: computing_rate is 0; expected a number above 0."},
       {"peak_TFLOPS: {float32: -1}\n" + std::string(kFamilies),

@@ -8,20 +8,8 @@ import unittest
 
 import image_files
 import launch
-
-# A second takes 1e9 flops, 1e9 bytes, 2e8 bytes of a message between two nodes of two ranks.
-MACHINE = """\
-launch_overhead_us: 1
-links:
-  - {name: node, size: 2, latency_us: 1, GBps: 1}
-  - {name: cluster, latency_us: 5, GBps: 0.2}
-families:
-  float32:
-    matmul: {ops: [matmul, matmul_grad], by: flops, points: [[1, 1e9]]}
-    bytes: {ops: [add], points: [[1, 1e9]]}
-"""
-MODEL = {"d_model": 32, "layers": 4, "heads": 4}
-RUN = {"global_batch": 8, "micro_batches": 1}
+import plan_jobs
+from plan_jobs import MODEL, RUN
 
 
 def divisors(n):
@@ -32,20 +20,7 @@ def mesh_of(layout):
     return ",".join(f"{dim}={layout[dim]}" for dim in layout.get("mesh_order", "dp_pp_tp").split("_") if layout[dim] > 1) or "1"
 
 
-class Plan(unittest.TestCase):
-    def setUp(self):
-        self.folder = launch.Folder()
-        self.addCleanup(self.folder.cleanup)
-        self.machine = self.folder.write("machine.yaml", MACHINE)
-        self.text = launch.job_text(model=MODEL, run=RUN, mode="train")
-
-    def plan(self, *flags, devices=4, status=0):
-        job = self.folder.write("job.yaml", self.text)
-        out = pathlib.Path(self.folder.name) / "plans.json"
-        outcome = launch.run(0, "plan", job, f"--machine={self.machine}", f"--devices={devices}", f"--json={out}", *flags)
-        self.assertEqual(outcome.status, status, outcome.output)
-        return (json.loads(out.read_text()) if status == 0 else None), outcome
-
+class Plan(plan_jobs.PlanCase):
     def simulated(self, layout):
         """The prediction of a layout; None if the job cannot have it."""
         run = {key: layout[key] for key in ("micro_batches",)}
@@ -161,10 +136,14 @@ class Plan(unittest.TestCase):
         outcome = launch.run(4, "run", planned)
         self.assertEqual(outcome.status, 0, outcome.output)
         job = self.folder.write("job.yaml", self.text)
-        for pin, message in [("layer3.up={tp: R}", "'layer3.up' match no name in the model; nearest: layer3.up.bias"), ("layer3.up.weight", "layer3.up.weight")]:
+        for pin, message in [("layer3.up={tp: R}", "--pin=layer3.up={tp: R}: the layout's parameters 'layer3.up' match no name in the model; nearest: layer3.up.bias"),
+                             ("layer3.up.weight", "--pin: 'layer3.up.weight' is no row; write PATTERN={DIM: PLACEMENT}"),
+                             ("layer3.up.weight={pp: R}", "--pin=layer3.up.weight={pp: R}: mesh dim pp splits a model into stages"),
+                             ("layer3.up.weight={tpp: R}", "--pin=layer3.up.weight={tpp: R}: there is no mesh dim 'tpp', did you mean 'tp'?")]:
             outcome = launch.run(0, "plan", job, f"--machine={self.machine}", "--devices=4", f"--pin={pin}")
             self.assertEqual(outcome.status, 1, outcome.output)
             self.assertIn(message, outcome.output)
+            self.assertNotIn("(by default)", outcome.output)
 
     def test_a_model_without_repeated_layers_has_no_full_recomputation(self):
         model = {"kind": "resnet", "blocks": [1, 1], "width": 4, "classes": 3}

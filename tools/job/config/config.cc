@@ -22,6 +22,7 @@ const std::vector<std::string> kScheduleNames = {"gpipe", "1f1b", "interleaved",
 constexpr int64_t kMaxRanks = int64_t{1} << 24;
 constexpr int64_t kMaxImageSize = 8192;
 constexpr double kMaxStatistic = 1e6;
+constexpr double kMaxStepSeconds = 1e9;
 
 // The default dims of a mesh without dims: all three, or dp for a 1-D mesh.
 std::vector<std::string> default_dims(size_t ndim) {
@@ -317,6 +318,16 @@ void read_generate(JobConfig* config, const Section& section) {
   }
 }
 
+void read_plan(JobConfig* config, const Section& section) {
+  PlanConfig& plan = config->plan;
+  section.read("devices", 0, kMaxRanks, &plan.devices);
+  section.read("machine", &plan.machine);
+  section.read("machine_content", &plan.machine_content);
+  section.read("step_seconds", 0.0, kMaxStepSeconds, &plan.step_seconds);
+  section.read("peak_bytes", 0, INT64_MAX, &plan.peak_bytes);
+  section.read("of", &plan.of);
+}
+
 }  // namespace
 
 int64_t MeshConfig::num_ranks() const {
@@ -339,6 +350,10 @@ std::string MeshConfig::to_string(std::string_view separator) const {
 }
 
 Error JobConfig::wrong(std::span<const std::string> keys, std::string_view message) const {
+  for (const std::string& key : keys) {
+    const auto flag = flags.find(key);
+    if (flag != flags.end()) return errors::InvalidArgument("{}: {}", flag->second, message);
+  }
   for (const std::string& key : keys) {
     const auto line = lines.find(key);
     if (line == lines.end()) continue;
@@ -368,6 +383,7 @@ JobConfig parse_job(const std::string& text, const std::string& file) {
   top.read("ops", "libraries of operators", &config.ops);
   top.read("weights", &config.weights);
   read_generate(&config, {&config, "generate.", top.child("generate")});
+  read_plan(&config, {&config, "plan.", top.child("plan")});
   note_read_keys(&config);
   return config;
 }

@@ -31,6 +31,7 @@
 //   | memory: {device: 256MiB, host: 1GiB, disk: /tmp} # of each rank; swaps what has no room
 //   | weights: DIR                                     # of a job, or Hugging Face's
 //   | generate: {prompt: "", tokens: 64, temperature: 1.0, top_k: 0, top_p: 1.0, seed: 1}
+//   | plan: {devices: 16, machine: h100_80g, of: {..}}     # written by autophi plan
 //
 // Every problem is one InvalidArgument `FILE:LINE: key 'model.heads': ...`. The message for an
 // unknown key names the nearest one; for a key that this job does not read (job_keys.h), it names
@@ -173,6 +174,18 @@ struct GenerateConfig {
   generation::SamplerOptions sampling;
 };
 
+/// The plan that chose the layout of the job, and the job that was planned.
+struct PlanConfig {
+  int64_t devices = 0;            // 0: any number of processes
+  std::string machine{};          // name or path, as --machine had it
+  std::string machine_content{};  // fingerprint of the machine; empty: any machine
+  double step_seconds = 0;        // predicted; 0: unknown
+  int64_t peak_bytes = 0;         // predicted, of tensors of the fullest rank; 0: unknown
+  /// The planned values of the keys that change a step, without those that have their defaults;
+  /// empty: unknown.
+  std::map<std::string, std::string> of{};
+};
+
 struct JobConfig {
   std::string mode = "forward";
   std::string place = "cpu";
@@ -190,6 +203,7 @@ struct JobConfig {
   std::vector<std::string> models;  // libraries of kinds of models, which every process loads
   std::string weights;              // folder with initial parameters; empty: random initialisation
   GenerateConfig generate;
+  PlanConfig plan;
 
   /// The file's name as given, and the line of each key in it ("model.heads" -> 4).
   std::string file;
@@ -198,8 +212,11 @@ struct JobConfig {
   /// reads, as far as known.
   std::set<std::string> unread;
 
-  /// `FILE:LINE: key 'x.y': message` for the first of `keys` that the file contains; if it contains
-  /// none, for the first of `keys`, without a line.
+  /// The flag that set a key, with its value: "--pin=head.weight={tp: R}".
+  std::map<std::string, std::string> flags{};
+
+  /// `FLAG: message` for the first of `keys` that a flag set, else `FILE:LINE: key 'x.y': message`
+  /// for the first that the file contains; if it contains none, for the first, without a line.
   Error wrong(std::span<const std::string> keys, std::string_view message) const;
   Error wrong(std::initializer_list<std::string> keys, std::string_view message) const {
     return wrong(std::span(keys.begin(), keys.size()), message);

@@ -19,6 +19,19 @@ using nn::Layout;
 
 const std::vector<std::string> kTensorDims = {"dp", "tp"};  // mesh dims that split tensors
 
+// Errors are those of `key`.
+void check_dim_name(const JobConfig& config, const std::string& key, const std::string& dim) {
+  if (std::ranges::count(kTensorDims, dim) > 0) return;
+  if (dim == "pp") {
+    throw config.wrong({key},
+                       "mesh dim pp splits a model into stages, and no tensors; use dp or tp "
+                       "here, and pipeline.cut for the stages.");
+  }
+  const std::string hint = cli::did_you_mean(dim, kTensorDims);
+  throw config.wrong({key}, fmt::format("there is no mesh dim '{}'{}", dim,
+                                        hint.empty() ? "; use dp or tp." : hint));
+}
+
 // Reads the rows of one kind.
 class RowReader {
  public:
@@ -64,19 +77,7 @@ class RowReader {
       throw config_->wrong({key}, error.what());
     }
     for (const auto& [dim, placement] : config_->placements.rows().back().axis_placements)
-      check_name(key, dim);
-  }
-
-  void check_name(const std::string& key, const std::string& dim) const {
-    if (std::ranges::count(kTensorDims, dim) > 0) return;
-    if (dim == "pp") {
-      throw config_->wrong({key},
-                           "mesh dim pp splits a model into stages, and no tensors; use dp or tp "
-                           "here, and pipeline.cut for the stages.");
-    }
-    const std::string hint = cli::did_you_mean(dim, kTensorDims);
-    throw config_->wrong({key}, fmt::format("there is no mesh dim '{}'{}", dim,
-                                            hint.empty() ? "; use dp or tp." : hint));
+      check_dim_name(*config_, key, dim);
   }
 
   static int line_of(const YAML::Node& node) { return node.Mark().line + 1; }
@@ -151,6 +152,18 @@ void read_placements(const YAML::Node& node, JobConfig* config) {
     const auto kind = std::ranges::find(row_kinds(), entry.first.Scalar()) - row_kinds().begin();
     RowReader(config, static_cast<Layout::Kind>(kind)).read(entry.second);
   }
+}
+
+void add_row_of_flag(const std::string& flag, const std::string& text, JobConfig* config) {
+  try {
+    config->placements.add(parse_row(text));
+  } catch (const Error& error) {
+    throw errors::InvalidArgument("{}: {}", flag, error.what());
+  }
+  const Layout::PlacementRow& row = config->placements.rows().back();
+  config->flags[key_of(row)] = fmt::format("{}={}", flag, text);
+  for (const auto& [dim, placement] : row.axis_placements)
+    check_dim_name(*config, key_of(row), dim);
 }
 
 std::string key_of(const Layout::PlacementRow& row) {

@@ -17,6 +17,11 @@ void read_pipeline(const YAML::Node& node, JobConfig* config);
 /// mesh dim other than dp and tp.
 void read_placements(const YAML::Node& node, JobConfig* config);
 
+/// Adds a row of parameters that a flag sets, "--pin" to "head.weight={tp: R}", after those of the
+/// file. Errors, also later ones about this row, name the flag: those of parse_row, and
+/// InvalidArgument for a mesh dim other than dp and tp.
+void add_row_of_flag(const std::string& flag, const std::string& text, JobConfig* config);
+
 /// The key of a row, as errors name it and config.lines lists it:
 /// "placements.parameters.layer*.up.weight".
 std::string key_of(const nn::Layout::PlacementRow& row);

@@ -5,6 +5,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -132,6 +133,24 @@ class Section {
     if (!node->IsSequence()) throw wrong(key, "a list of integers, e.g. [2, 2]", *node);
     std::vector<int64_t> values;
     for (const auto& item : *node) values.push_back(integer(key, item, min, max));
+    set(key, std::move(values), out);
+  }
+
+  /// A map of keys to texts.
+  void read(const std::string& key, std::map<std::string, std::string>* out) const {
+    const auto node = find(key);
+    if (!node) return;
+    const char* expected = "a map of keys to texts";
+    if (!node->IsMap()) throw wrong(key, expected, *node);
+    std::map<std::string, std::string> values;
+    for (const auto& entry : *node) {
+      const YAML::Node& name = entry.first;
+      const YAML::Node& value = entry.second;
+      if (!name.IsScalar()) throw wrong(key, expected, name);
+      if (!value.IsScalar()) throw wrong(key, expected, value);
+      if (!values.emplace(name.Scalar(), value.Scalar()).second)
+        throw config_->wrong({path(key)}, fmt::format("sets '{}' twice.", name.Scalar()));
+    }
     set(key, std::move(values), out);
   }
 

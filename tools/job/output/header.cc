@@ -36,7 +36,10 @@ std::string layout_text(const JobConfig& config) {
 
 std::string header(const Setup& setup, const JobReport& report) {
   const JobConfig& config = setup.config;
-  std::string out = setup.note.empty() ? "" : setup.note + "\n";
+  std::string out;
+  for (const std::string& note : {setup.note, setup.layout_note}) {
+    if (!note.empty()) out += note + "\n";
+  }
   out +=
       fmt::format("mesh {} · {} process{} · {} {} parameters · {}{}{}\n", config.mesh.to_string(),
                   report.world_size, report.world_size == 1 ? "" : "es", config.model.kind,

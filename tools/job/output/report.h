@@ -56,6 +56,13 @@ struct RankReport {
   int64_t checkpoint_bytes_read = 0;  // of a resumed job
 };
 
+/// The prediction of the plan that chose the job's layout.
+struct PlannedStep {
+  std::string machine;
+  double seconds = 0;
+  int64_t peak_bytes = 0;  // of tensors of the fullest rank
+};
+
 struct JobReport {
   std::string job;   // the job file
   std::string mode;  // "forward"
@@ -79,6 +86,7 @@ struct JobReport {
   std::vector<RankReport> ranks;
   std::vector<MemoryHolders> held_at_peak;          // of each rank; empty: not known
   std::optional<simulation::Prediction> predicted;  // with --machine
+  std::optional<PlannedStep> planned;               // with the key `plan`
   std::vector<ParameterPlacement> placements;
 };
 

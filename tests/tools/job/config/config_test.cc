@@ -118,7 +118,7 @@ const BadFile kBadFiles[] = {
     {"model: 3", "job.yaml:1: 'model' must be a map of kind, vocab"},
     {"[1, 2]",
      "job.yaml:1: a job file must be a map of mode, place, ops, models, model, mesh, data, run, "
-     "pipeline, placements, optimizer, checkpoint, elastic, memory, weights, generate, got a "
+     "pipeline, placements, optimizer, checkpoint, elastic, memory, weights, generate, plan, got a "
      "list."},
     {"model: {layers: six}", "key 'model.layers': must be an integer; got 'six'."},
     {"model: {layers: 1.5}", "key 'model.layers': must be an integer; got '1.5'."},

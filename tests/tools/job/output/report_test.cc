@@ -105,6 +105,18 @@ TEST(Report, TableHasALinePerRank) {
   EXPECT_THAT(text, HasSubstr("13.0 MiB"));
 }
 
+TEST(Report, HasThePlannedStepBesideTheMeasuredOne) {
+  JobReport report = example();
+  EXPECT_FALSE(nlohmann::json::parse(to_json(report)).contains("planned"));
+  report.planned = PlannedStep{"m.yaml", 0.5, 1 << 20};
+  report.step_seconds = {0.25, 0.75, 1.5};
+  EXPECT_EQ(nlohmann::json::parse(to_json(report)).at("planned"),
+            nlohmann::json::parse(
+                R"({"machine": "m.yaml", "step_seconds": 0.5, "peak_tensor_bytes": 1048576})"));
+  EXPECT_THAT(table(report), HasSubstr("planned on m.yaml: 0.5 s per step, measured 0.75 s (median "
+                                       "of 3 steps); peak 1.0 MiB, measured "));
+}
+
 TEST(Report, IsWrittenWhole) {
   const auto file =
       std::filesystem::temp_directory_path() / ("report_test." + std::to_string(getpid()));

@@ -170,7 +170,7 @@ std::vector<JobKey> sections() {
   return {
       {"mode"},    {"place"},  {"ops"},      {"models"},     {"model"},     {"mesh"},
       {"data"},    {"run"},    {"pipeline"}, {"placements"}, {"optimizer"}, {"checkpoint"},
-      {"elastic"}, {"memory"}, {"weights"},  {"generate"},
+      {"elastic"}, {"memory"}, {"weights"},  {"generate"},   {"plan"},
   };
 }
 
@@ -239,6 +239,12 @@ std::vector<JobKey> keys_of_sections() {
       {"generate.top_k", {kGenerates, kSamples}},
       {"generate.top_p", {kGenerates, kSamples}},
       {"generate.seed", {kGenerates, kSamples}},
+      {"plan.devices", {kTrains}},
+      {"plan.machine", {kTrains}},
+      {"plan.machine_content", {kTrains}},
+      {"plan.step_seconds", {kTrains}},
+      {"plan.peak_bytes", {kTrains}},
+      {"plan.of", {kTrains}},
   };
 }
 

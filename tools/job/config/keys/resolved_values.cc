@@ -31,6 +31,11 @@ std::string text_of(const std::vector<int64_t>& numbers) {
 std::string text_of(const std::vector<double>& numbers) {
   return fmt::format("[{}]", fmt::join(numbers, ", "));
 }
+std::string text_of(const std::map<std::string, std::string>& texts) {
+  std::vector<std::string> entries;
+  for (const auto& [key, value] : texts) entries.push_back(fmt::format("{}: {}", key, value));
+  return fmt::format("{{{}}}", fmt::join(entries, ", "));
+}
 std::string text_of(data::DataKind kind) { return std::string(name_of(kind)); }
 std::string text_of(data::TokenType type) { return std::string(name_of(type)); }
 std::string text_of(data::Documents documents) { return std::string(name_of(documents)); }
@@ -158,6 +163,12 @@ const std::map<std::string_view, Value>& values() {
       {"generate.top_k", VALUE(generate.sampling.top_k)},
       {"generate.top_p", VALUE(generate.sampling.top_p)},
       {"generate.seed", VALUE(generate.sampling.seed)},
+      {"plan.devices", VALUE(plan.devices)},
+      {"plan.machine", VALUE(plan.machine)},
+      {"plan.machine_content", VALUE(plan.machine_content)},
+      {"plan.step_seconds", VALUE(plan.step_seconds)},
+      {"plan.peak_bytes", VALUE(plan.peak_bytes)},
+      {"plan.of", VALUE(plan.of)},
   };
   return table;
 }

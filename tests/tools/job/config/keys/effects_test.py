@@ -130,6 +130,8 @@ OF_FAILURES = {"checkpoint.dir", "checkpoint.every", "checkpoint.minutes", "chec
                "checkpoint.fallback", "elastic.dp", "run.on_nonfinite", "run.loss_jump"}
 # What it does is seen where several ranks generate text: layout_test.py.
 OF_CACHES = {"placements.caches"}
+# What these do is seen where a planned job runs: plan_key_test.py.
+OF_PLANS = {"plan.devices", "plan.machine", "plan.machine_content", "plan.step_seconds", "plan.peak_bytes", "plan.of"}
 # What these do is seen where a GPU is: gpu_job_test.cc.
 OF_GPUS = {"place", "run.tf32", "run.messages", "run.reduction", "run.graphs"}
 # What the same key does in another job.
@@ -228,7 +230,7 @@ class Effects(unittest.TestCase):
         documented = set(paths(yaml.safe_load(blocks[0])))
         for model in re.findall(r"model: \{.*?\}", blocks[1], re.DOTALL):
             documented |= set(paths(yaml.safe_load(model)))
-        self.assertEqual(set(CASES) | OF_FAILURES | OF_CACHES | OF_GPUS, documented)
+        self.assertEqual(set(CASES) | OF_FAILURES | OF_CACHES | OF_PLANS | OF_GPUS, documented)
 
 
 if __name__ == "__main__":

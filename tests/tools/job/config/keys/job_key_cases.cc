@@ -19,6 +19,12 @@ std::string as_text(const std::vector<int64_t>& values) {
   return fmt::format("[{}]", fmt::join(values, ", "));
 }
 
+std::string as_text(const std::map<std::string, std::string>& values) {
+  std::vector<std::string> entries;
+  for (const auto& [key, value] : values) entries.push_back(key + ": " + value);
+  return fmt::format("{{{}}}", fmt::join(entries, ", "));
+}
+
 #define SEEN(expression) [](const JobConfig& c) { return as_text(c.expression); }
 #define SEEN_ROWS(kind) \
   [](const JobConfig& c) { return to_yaml(c.placements, nn::Layout::Kind::kind); }
@@ -461,6 +467,22 @@ const std::vector<KeyCase>& key_cases() {
        kGenerate,
        SEEN(generate.sampling.seed),
        {kNotGenerating, kNothingDrawn}},
+      {"plan.devices", "16", "0", kTrain, SEEN(plan.devices), {kNotTraining}},
+      {"plan.machine", "h100_80g", "\"\"", kTrain, SEEN(plan.machine), {kNotTraining}},
+      {"plan.machine_content",
+       "0123456789abcdef",
+       "\"\"",
+       kTrain,
+       SEEN(plan.machine_content),
+       {kNotTraining}},
+      {"plan.step_seconds", "0.5", "0", kTrain, SEEN(plan.step_seconds), {kNotTraining}},
+      {"plan.peak_bytes", "4096", "0", kTrain, SEEN(plan.peak_bytes), {kNotTraining}},
+      {"plan.of",
+       "{model.d_model: 32, run.dtype: bfloat16}",
+       "{}",
+       kTrain,
+       SEEN(plan.of),
+       {kNotTraining}},
   };
   return cases;
 }

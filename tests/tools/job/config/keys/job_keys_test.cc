@@ -66,7 +66,7 @@ TEST(JobKeys, EachHasACase) {
   std::set<std::string> tested;
   for (const JobKey& key : job_keys()) keys.emplace(key.path);
   for (const char* section : {"model", "mesh", "data", "run", "optimizer", "checkpoint", "elastic",
-                              "memory", "generate", "pipeline", "placements"}) {
+                              "memory", "generate", "pipeline", "placements", "plan"}) {
     keys.erase(section);
   }
   for (const KeyCase& c : key_cases()) tested.emplace(c.path);

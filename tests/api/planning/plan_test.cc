@@ -1,0 +1,150 @@
+// Plans of a subject whose layouts fail, do not fit, or take too long to simulate.
+#include "api/planning/plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "api/generated/ops/relu.h"
+#include "api/nn/layers/linear.h"
+#include "api/nn/loss.h"
+#include "api/planning/plan_text.h"
+#include "api/planning/planned_model.h"
+#include "api/tensor/placeholder.h"
+#include "phi/common/errors.h"
+#include "phi/tensor_api.h"
+
+namespace phi::planning {
+namespace {
+
+using distributed::JobLayout;
+using distributed::simulator::MachineModel;
+using ::testing::HasSubstr;
+
+constexpr int64_t kSamples = 8, kWidth = 16;
+
+class Narrow final : public nn::Layer {
+ public:
+  Narrow() : up_(*this, "up", kWidth, 4 * kWidth, {}), down_(*this, "down", 4 * kWidth, 1, {}) {}
+  Tensor forward(const Tensor& x) const override { return down_(relu(up_(x))); }
+
+ private:
+  nn::Linear up_, down_;
+};
+
+MachineModel two_links() {
+  MachineModel machine;
+  machine.families[DataType::FLOAT32] = {
+      {"matmul", {"matmul", "matmul_grad"}, distributed::simulator::WorkUnit::kFlops, {{1, 1e9}}},
+      {"bytes", {}, distributed::simulator::WorkUnit::kBytes, {{1, 1e9}}}};
+  machine.links = {{"node", 2, 1, 1}, {"cluster", 0, 5, 0.2}};
+  return machine;
+}
+
+ModelToPlan narrow_to_plan() {
+  const auto floats = [](const Dims& shape) {
+    return placeholder(shape, DataType::FLOAT32, CPUPlace());
+  };
+  return {.make = [] { return std::make_shared<Narrow>(); },
+          .loss = nn::mean_squared_error,
+          .batch = {floats({kSamples, kWidth}), floats({kSamples, 1})}};
+}
+
+// Refuses layouts as late as in the simulation of the whole job.
+class FailingSubject final : public PlanSubject {
+ public:
+  using Fails = std::function<bool(const JobLayout&)>;
+
+  explicit FailingSubject(Fails fails) : fails_(std::move(fails)) {}
+
+  distributed::LayoutSpace space() const override { return model_.space(); }
+  std::optional<std::string> refusal(const JobLayout& layout) const override {
+    return model_.refusal(layout);
+  }
+  Trial trial(const JobLayout& layout, int64_t global_batch, int64_t layers) const override {
+    return model_.trial(layout, global_batch, layers);
+  }
+  simulation::RankPrediction held_by(const JobLayout& layout, int64_t rank) const override {
+    ++held_;
+    return model_.held_by(layout, rank);
+  }
+  simulation::PredictedStep predict(const JobLayout& layout) const override {
+    if (fails_(layout)) throw errors::InvalidArgument("there is a late fault.");
+    return model_.predict(layout);
+  }
+
+  const MachineModel& machine() const { return machine_; }
+  int held() const { return held_; }
+
+ private:
+  MachineModel machine_ = two_links();
+  PlannedModel model_{narrow_to_plan(), /*devices=*/4, machine_};
+  Fails fails_;
+  mutable int held_ = 0;
+};
+
+bool never(const JobLayout&) { return false; }
+bool always(const JobLayout&) { return true; }
+
+size_t num_refused(const PlanResult& result) {
+  size_t count = 0;
+  for (const RefusedLayouts& each : result.refused) count += each.count;
+  return count;
+}
+
+TEST(Planner, AFinalistThatFailsIsRefusedAndTheNextFollows) {
+  const FailingSubject right(never);
+  const PlanResult all = Planner(right, right.machine(), {.finalists = 4}).plan();
+  ASSERT_EQ(all.plans.size(), 4);
+  const JobLayout first = all.plans[0].layout;
+  const FailingSubject failing(
+      [&](const JobLayout& layout) { return to_string(layout) == to_string(first); });
+  const PlanResult result = Planner(failing, failing.machine(), {.finalists = 3}).plan();
+  ASSERT_EQ(result.plans.size(), 3);
+  for (size_t i = 0; i < 3; ++i)
+    EXPECT_EQ(to_string(result.plans[i].layout), to_string(all.plans[i + 1].layout));
+  const auto refused =
+      std::ranges::find(result.refused, "there is a late fault.", &RefusedLayouts::reason);
+  ASSERT_NE(refused, result.refused.end());
+  EXPECT_EQ(refused->count, 1);
+  EXPECT_EQ(to_string(refused->first), to_string(first));
+  EXPECT_EQ(result.possible + num_refused(result), result.layouts);
+}
+
+TEST(Planner, IfAllFailTheReasonIsNamed) {
+  const FailingSubject failing(always);
+  const PlanResult result = Planner(failing, failing.machine()).plan();
+  EXPECT_TRUE(result.plans.empty());
+  EXPECT_THAT(fault(result, 1 << 20), HasSubstr("layouts is possible:\n"));
+  EXPECT_THAT(fault(result, 1 << 20), HasSubstr(": there is a late fault."));
+  EXPECT_EQ(result.possible + num_refused(result), result.layouts);
+}
+
+TEST(Planner, TheTimeLimitEndsTheSearchForTheSmallestLayout) {
+  const FailingSubject right(never);
+  const PlannerOptions options{.memory_bytes = 1, .time_limit_s = 1e-9};
+  const PlanResult result = Planner(right, right.machine(), options).plan();
+  EXPECT_TRUE(result.plans.empty());
+  EXPECT_FALSE(result.is_complete);
+  EXPECT_EQ(right.held(), 1);
+  EXPECT_THAT(fault(result, 1), HasSubstr("no layout that was simulated within the time limit fits "
+                                          "into 1 B of a rank; allow more time. The smallest of "
+                                          "them is"));
+  const FailingSubject failing(always);
+  const PlanResult failed = Planner(failing, failing.machine(), {.time_limit_s = 1e-9}).plan();
+  EXPECT_EQ(failing.held(), 1);
+  EXPECT_THAT(fault(failed, 1 << 20),
+              HasSubstr("no layout that was simulated within the time limit "
+                        "is possible; allow more time:\n"));
+  // Where the layout fits, it is the plan.
+  EXPECT_EQ(Planner(right, right.machine(), {.time_limit_s = 1e-9}).plan().plans.size(), 1);
+}
+
+}  // namespace
+}  // namespace phi::planning
