@@ -106,6 +106,7 @@ PlanResult Planner::plan() {
     if (!is_known) result.plans.push_back(*rule.planned);
   }
   sort_by_seconds(&result.plans);
+  if (result.plans.size() > options_.finalists) result.plans.resize(options_.finalists);
   return result;
 }
 

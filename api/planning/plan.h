@@ -91,8 +91,8 @@ class Planner {
   Planner(const PlanSubject& subject, const distributed::simulator::MachineModel& machine,
           PlannerOptions options = {});
 
-  /// The layouts of subject.space(), and those of rules_of_thumb() if they are not among the
-  /// finalists. The same on every machine.
+  /// The fastest layouts of subject.space(), those of rules_of_thumb() included. The same on every
+  /// machine.
   PlanResult plan();
   /// The layouts of `space`, such as that of the subject with some values fixed.
   PlanResult plan(const distributed::LayoutSpace& space);

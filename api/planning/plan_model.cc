@@ -1,6 +1,7 @@
 // Plans of a PlannedModel.
 #include "api/planning/plan_model.h"
 
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "api/planning/explain_layers.h"
@@ -22,6 +23,8 @@ ModelPlan plan_model(const ModelToPlan& model, int64_t devices,
   if (best.tp > 1) reasons = subject.placed(best.tp).reasons;
   return {std::move(result), planner.memory_bytes(), std::move(laid_out), std::move(reasons)};
 }
+
+std::string json_text(const ModelPlan& plan) { return to_json(plan.result, {}).dump(); }
 
 std::string table(const ModelPlan& plan) {
   std::string out = table(plan.result, plan.memory_bytes, plan.result.plans.size());

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -35,6 +34,9 @@ ModelPlan plan_model(const ModelToPlan& model, int64_t devices,
                      const distributed::simulator::MachineModel& machine,
                      const PlannerOptions& options = {},
                      const distributed::LayoutSpace& fixed = {});
+
+/// {"plans": [{"layout": .., "predicted": .., ..}, ..], ..}
+std::string json_text(const ModelPlan& plan);
 
 /// The plans, fastest first, and the reasons for the placements of the first, in one line where
 /// they are equal for "block0.up.weight", "block1.up.weight", ..

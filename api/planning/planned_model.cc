@@ -12,7 +12,6 @@
 #include "api/tensor/placeholder.h"
 #include "distributed/pipeline/schedules/schedule.h"
 #include "phi/common/errors.h"
-#include "phi/tensor_api.h"
 
 namespace phi::planning {
 namespace {

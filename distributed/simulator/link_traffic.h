@@ -2,7 +2,8 @@
 // the same time have equal parts of it; one alone has the whole link, or as much as one may have.
 // Computations on cores that ranks share are transfers too, of seconds.
 //
-//   LinkTraffic traffic({{.bytes_per_second = 25e9}});
+//   const std::vector<LinkTraffic::Link> links = {{.bytes_per_second = 25e9}};
+//   LinkTraffic traffic(links);
 //   const size_t id = traffic.add({.begin = 0.5, .legs = {{0, 1e6}}});
 //   const auto ended = traffic.next();                                 // {{id, 0.50004}}
 //

@@ -13,7 +13,9 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <sstream>
 #include <thread>
 #include <utility>
@@ -32,8 +34,10 @@ using distributed::supervise::ChildProcess;
 using distributed::supervise::MpirunOptions;
 using planning::PlannedLayout;
 
-// The first step allocates and fills caches, and does not count.
-constexpr int64_t kMeasuredSteps = 9;
+// Plans run in turns, so that a machine that is slow for a while does not order them. The first
+// step of a run allocates and fills caches, and does not count.
+constexpr int kRounds = 2;
+constexpr int64_t kStepsOfRun = 6;
 // Lines of a failed run that are shown, its last ones.
 constexpr size_t kMostLines = 20;
 
@@ -76,7 +80,7 @@ std::string absolute_paths(const JobConfig& config, const std::vector<std::strin
 std::string job_to_measure(const PlannedJob& job, const PlannedLayout& plan) {
   const JobConfig& config = job.config();
   std::vector<ChangedKey> changes = job.keys_of(plan.layout);
-  changes.push_back({"run.steps", std::to_string(kMeasuredSteps)});
+  changes.push_back({"run.steps", std::to_string(kStepsOfRun)});
   changes.push_back({"run.save", "\"\""});
   if (config.run.on_nonfinite == NonFinitePolicy::kRollBack)
     changes.push_back({"run.on_nonfinite", "stop"});
@@ -121,27 +125,52 @@ std::string fault_of_run(const std::vector<std::string>& command) {
   return distributed::supervise::describe_exit(child.status()) + last_lines(output);
 }
 
-// The median of the steps after the first.
-double seconds_in_report(const std::string& path) {
+// Of the steps after the first.
+std::vector<double> seconds_in_report(const std::string& path) {
   const auto report = nlohmann::json::parse(std::ifstream(path));
   auto seconds = report.at("step_seconds").get<std::vector<double>>();
   seconds.erase(seconds.begin());
+  return seconds;
+}
+
+double median_of(std::vector<double> seconds) {
   const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
   std::ranges::nth_element(seconds, middle);
   return *middle;
 }
 
-MeasuredPlan measure(const PlannedJob& job, PlannedLayout plan, int64_t devices,
-                     const MpirunOptions& mpirun) {
+struct PlanRuns {
+  MeasuredPlan result;
+  std::vector<double> seconds;  // of all runs
+};
+
+void run_once(const PlannedJob& job, int64_t devices, const MpirunOptions& mpirun, PlanRuns* runs) {
   const TemporaryFolder folder;
   const std::string file = folder.file("job.yaml");
   const std::string report = folder.file("report.json");
-  std::ofstream(file) << job_to_measure(job, plan);
+  std::ofstream(file) << job_to_measure(job, runs->result.plan);
   const std::vector<std::string> run = {fs::read_symlink("/proc/self/exe").string(), "run", file,
                                         "--quiet", "--report=" + report};
-  MeasuredPlan out{std::move(plan)};
-  out.fault = fault_of_run(mpirun_command(mpirun, devices, run));
-  if (out.fault.empty()) out.plan.measured_seconds = seconds_in_report(report);
+  runs->result.fault = fault_of_run(mpirun_command(mpirun, devices, run));
+  if (!runs->result.fault.empty()) return;
+  std::ranges::copy(seconds_in_report(report), std::back_inserter(runs->seconds));
+}
+
+std::vector<MeasuredPlan> run_in_turns(const PlannedJob& job, int64_t devices,
+                                       const MpirunOptions& mpirun,
+                                       std::span<const PlannedLayout> plans) {
+  std::vector<PlanRuns> all;
+  for (const PlannedLayout& plan : plans) all.push_back({{plan}, {}});
+  for (int round = 0; round < kRounds; ++round) {
+    for (PlanRuns& runs : all) {
+      if (runs.result.fault.empty()) run_once(job, devices, mpirun, &runs);
+    }
+  }
+  std::vector<MeasuredPlan> out;
+  for (PlanRuns& runs : all) {
+    if (runs.result.fault.empty()) runs.result.plan.measured_seconds = median_of(runs.seconds);
+    out.push_back(std::move(runs.result));
+  }
   return out;
 }
 
@@ -151,8 +180,8 @@ std::vector<MeasuredPlan> measure_plans(const PlannedJob& job, int64_t devices, 
                                         const MpirunOptions& mpirun,
                                         std::vector<PlannedLayout>* plans) {
   count = std::min(count, plans->size());
-  std::vector<MeasuredPlan> measured;
-  for (size_t i = 0; i < count; ++i) measured.push_back(measure(job, (*plans)[i], devices, mpirun));
+  std::vector<MeasuredPlan> measured =
+      run_in_turns(job, devices, mpirun, std::span(*plans).first(count));
   const auto has_failed = [](const MeasuredPlan& each) { return !each.fault.empty(); };
   PHI_CHECK(
       !std::ranges::all_of(measured, has_failed),
@@ -175,7 +204,7 @@ std::vector<MeasuredPlan> measure_plans(const PlannedJob& job, int64_t devices, 
 
 std::string table(const std::vector<MeasuredPlan>& measured) {
   std::string out = fmt::format("measured on this machine (median of {} steps), fastest first:\n",
-                                kMeasuredSteps - 1);
+                                kRounds * (kStepsOfRun - 1));
   for (const auto& [plan, fault] : measured) {
     const double predicted = plan.predicted.step_seconds;
     const std::string result =

@@ -5,13 +5,11 @@
 #include <nanobind/stl/vector.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "api/planning/plan_model.h"
-#include "api/planning/plan_text.h"
 #include "api/simulation/predict_step.h"
 #include "distributed/planner/fix_key.h"
 #include "distributed/simulator/find_machine.h"
@@ -90,7 +88,7 @@ nb::dict plan_of(const nb::callable& make_model, const nb::callable& loss, const
   out["layout"] = plan.laid_out.layout;
   out["trainer"] = trainer;
   out["reasons"] = reasons;
-  out["plans"] = to_json(plan.result, {}).dump();
+  out["plans"] = json_text(plan);
   out["table"] = table(plan);
   return out;
 }

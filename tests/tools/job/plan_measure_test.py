@@ -53,7 +53,7 @@ class Measure(plan_jobs.PlanCase):
         planned = yaml.safe_load(out.read_text())
         self.assertEqual(planned["run"]["zero_stage"], first[1])
         self.assertEqual(planned["plan"]["of"].get("run.zero_stage", 0), first[1])
-        self.assertIn("running the first 3 plans with 4 processes each ..\nmeasured on this machine (median of 8 steps), fastest first:\n", outcome.output)
+        self.assertIn("running the first 3 plans with 4 processes each ..\nmeasured on this machine (median of 10 steps), fastest first:\n", outcome.output)
         self.assertRegex(outcome.output, r"  dp 4 .*: predicted [\d.e-]+ s, measured 0.25 s \(\+[\d.]+ %\)\n  dp 4 .*measured 0.5 s .*\n  dp 4 .*measured 0.75 s ")
         self.assertNotIn("differ by less than the error", outcome.output)
 
@@ -73,9 +73,10 @@ class Measure(plan_jobs.PlanCase):
             outcome = launch.run(0, "plan", folder / "jobs/job.yaml", f"--machine={self.machine}", "--devices=4", FIXED,
                                  "--measure=1", self.launcher([1] * 4))
         self.assertEqual(outcome.status, 0, outcome.output)
-        (words, run), = self.runs()
+        (words, run), again = self.runs()
+        self.assertEqual([words, run], again)
         self.assertEqual(words, ["-n", "4"])
-        self.assertEqual((run["run"]["steps"], run["run"]["save"], run["run"]["on_nonfinite"]), (9, "", "stop"))
+        self.assertEqual((run["run"]["steps"], run["run"]["save"], run["run"]["on_nonfinite"]), (6, "", "stop"))
         self.assertEqual([run[section] for section in ("checkpoint", "elastic", "plan")], [{}] * 3)
         self.assertEqual(run["data"]["paths"], [str(folder / "text"), str(launch.SOURCE_DIR / "docs")])
         self.assertEqual(list(temporary.iterdir()), [])
