@@ -259,7 +259,9 @@ class StepSimulation {
     ClassState& state = states_[c];
     const std::vector<RankEvent>& events = events_of(c);
     SharedLaunches launches{.end = state.next, .begin = state.clock};
-    for (; launches.end < events.size() && std::holds_alternative<Computation>(events[launches.end]); ++launches.end)
+    for (;
+         launches.end < events.size() && std::holds_alternative<Computation>(events[launches.end]);
+         ++launches.end)
       launches.work += seconds_shared(c, launches.end);
     const size_t cores = classes_.links.size();
     add_transfer({.kind = UseOfTransfer::Kind::kLaunches, .index = c},

@@ -227,9 +227,9 @@ TEST(SimulateStep, ARankThatWaitsLeavesItsCoreToOthers) {
   MachineModel machine = seconds_machine();
   machine.cores = 1;
   // One after the other, each has the core alone.
-  const auto step =
-      simulate(std::vector{program({work(2), send(4)}), program({receive(4), CallWait{0}, work(3)})}, machine,
-               {.keeps_timeline = true});
+  const auto step = simulate(
+      std::vector{program({work(2), send(4)}), program({receive(4), CallWait{0}, work(3)})},
+      machine, {.keeps_timeline = true});
   EXPECT_EQ(step.seconds, 2 + (1 + 4) + 3);
   expect_time(step.ranks[0], 2, 0, 8);
   EXPECT_EQ(step.timeline[1][2].end - step.timeline[1][2].start, 3);
