@@ -21,13 +21,15 @@ ModelPlan plan_model(const ModelToPlan& model, int64_t devices,
   ModelLayout laid_out = subject.layout_of(best);
   std::vector<Reason> reasons;
   if (best.tp > 1) reasons = subject.placed(best.tp).reasons;
-  return {std::move(result), planner.memory_bytes(), std::move(laid_out), std::move(reasons)};
+  return {std::move(result), planner.memory_bytes(), std::move(laid_out), planner.rules_of_thumb(),
+          std::move(reasons)};
 }
 
-std::string json_text(const ModelPlan& plan) { return to_json(plan.result, {}).dump(); }
+std::string json_text(const ModelPlan& plan) { return to_json(plan.result, plan.rules).dump(); }
 
 std::string table(const ModelPlan& plan) {
   std::string out = table(plan.result, plan.memory_bytes, plan.result.plans.size());
+  out += table(plan.rules, plan.result.plans.front());
   if (!plan.reasons.empty()) out += "placed along tp:\n" + table(plan.reasons);
   return out;
 }

@@ -21,8 +21,9 @@ namespace phi::planning {
 struct ModelPlan {
   PlanResult result;  // with one plan or more
   int64_t memory_bytes = 0;
-  ModelLayout laid_out;         // of the first plan
-  std::vector<Reason> reasons;  // of the placements along tp; none if its extent is 1
+  ModelLayout laid_out;            // of the first plan
+  std::vector<RuleOfThumb> rules;  // that they are compared with
+  std::vector<Reason> reasons;     // of the placements along tp; none if its extent is 1
 };
 
 /// Chooses dp, pp and tp, whose product is `devices`, the placements along tp (place_layers), the
@@ -38,8 +39,8 @@ ModelPlan plan_model(const ModelToPlan& model, int64_t devices,
 /// {"plans": [{"layout": .., "predicted": .., ..}, ..], ..}
 std::string json_text(const ModelPlan& plan);
 
-/// The plans, fastest first, and the reasons for the placements of the first, in one line where
-/// they are equal for "block0.up.weight", "block1.up.weight", ..
+/// The plans, fastest first, rules of thumb, and the reasons for the placements of the first, in
+/// one line where they are equal for "block0.up.weight", "block1.up.weight", ..
 std::string table(const ModelPlan& plan);
 
 }  // namespace phi::planning

@@ -8,6 +8,7 @@
 #include "api/nn/layers/sequential.h"
 #include "api/nn/layout/shard.h"
 #include "api/nn/pattern.h"
+#include "api/planning/with_blocks.h"
 #include "api/simulation/predict_step.h"
 #include "api/tensor/placeholder.h"
 #include "distributed/pipeline/schedules/schedule.h"
@@ -36,11 +37,13 @@ std::vector<training::Batch> micro_batches(const training::Batch& step, int64_t 
           {samples_of(step.inputs, each), samples_of(step.labels, each)}};
 }
 
-int64_t matching_links(const nn::Sequential& model, const std::string& pattern) {
-  int64_t count = 0;
-  for (size_t i = 0; i < model.num_links(); ++i)
-    count += nn::matches(pattern, model.link(i).path());
-  return count;
+std::vector<std::string> paths_of_blocks(const nn::Layer& model, const std::string& pattern) {
+  std::vector<std::string> paths;
+  const auto* links = dynamic_cast<const nn::Sequential*>(&model);
+  for (size_t i = 0; links && i < links->num_links(); ++i) {
+    if (nn::matches(pattern, links->link(i).path())) paths.push_back(links->link(i).path());
+  }
+  return paths;
 }
 
 void check_model(const ModelToPlan& model) {
@@ -76,6 +79,8 @@ ProcessMesh mesh_of(const JobLayout& layout, bool has_pipeline) {
   return ProcessMesh(shape, names);
 }
 
+// The ends of the model, and one between them.
+constexpr int64_t kTriedBlocks = 3;
 // A weight, its gradient, and two optimizer states.
 constexpr int64_t kParameterCopies = 4;
 // Where states do not fit, a byte is priced this many times as high, at most this often.
@@ -97,31 +102,58 @@ PlannedModel::PlannedModel(ModelToPlan model, int64_t devices, const MachineMode
       room_(memory_bytes > 0 ? memory_bytes : machine.tensor_memory_bytes()) {
   check_model(model_);
   const std::shared_ptr<nn::Layer> made = model_.make();
-  int64_t layers = 0;
-  if (const auto* links = dynamic_cast<const nn::Sequential*>(made.get())) {
-    layers = matching_links(*links, model_.blocks);
+  blocks_ = paths_of_blocks(*made, model_.blocks);
+  if (const auto* links = dynamic_cast<const nn::Sequential*>(made.get()))
     has_repeats_ = links->has_repeats();
-  }
-  space_ = space_with(fixed, devices, model_.batch.inputs.shape()[0], layers);
+  if (is_shortened()) tried_blocks_ = paths_of_blocks(*make_tried(kTriedBlocks), model_.blocks);
+  space_ = space_with(fixed, devices, model_.batch.inputs.shape()[0], std::ssize(blocks_));
 }
 
-const PlacedLayers& PlannedModel::placed(int64_t tp) const {
+bool PlannedModel::is_shortened() const {
+  return model_.make_short && model_.pins.rows().empty() && std::ssize(blocks_) > kTriedBlocks;
+}
+
+std::shared_ptr<nn::Layer> PlannedModel::make_tried(int64_t blocks) const {
+  if (!is_shortened()) return model_.make();
+  std::shared_ptr<nn::Layer> model = model_.make_short(blocks);
+  const auto own = std::ssize(paths_of_blocks(*model, model_.blocks));
+  PHI_CHECK(own == blocks, errors::InvalidArgument(
+                               "plan_model: `make_short` was asked for {} links '{}' and made {}.",
+                               blocks, model_.blocks, own));
+  return model;
+}
+
+const PlacedLayers& PlannedModel::placed(int64_t tp) const { return placed_along(tp).whole; }
+
+const PlannedModel::Placed& PlannedModel::placed_along(int64_t tp) const {
   if (const auto known = placed_.find(tp); known != placed_.end()) return known->second;
   const int64_t stages =
       std::clamp<int64_t>(space_.devices / tp, 1, std::max<int64_t>(1, space_.layers));
   double price = update_seconds_per_byte(machine_, space_.devices);
-  PlacedLayers found = placed_at(tp, price);
-  for (int i = 0; i < kMostPrices && room_ > 0 && states_of(found) > room_ * stages; ++i) {
+  const auto find = [&] {
+    PlacedLayers tried = placed_at(tp, price);
+    PlacedLayers whole = is_shortened() ? with_blocks(tried, tried_blocks_, blocks_) : tried;
+    return Placed{std::move(tried), std::move(whole)};
+  };
+  Placed found = find();
+  for (int i = 0; i < kMostPrices && room_ > 0 && states_of(found.whole) > room_ * stages; ++i) {
     price *= kDearer;
-    found = placed_at(tp, price);
+    found = find();
   }
   return placed_[tp] = std::move(found);
+}
+
+nn::Layout PlannedModel::placed_of_trial(int64_t tp, int64_t blocks) const {
+  const PlacedLayers& tried = placed_along(tp).tried;
+  if (!is_shortened() || blocks == kTriedBlocks) return tried.layout;
+  const auto end = tried_blocks_.begin() + blocks;
+  return with_blocks(tried, tried_blocks_, {tried_blocks_.begin(), end}).layout;
 }
 
 PlacedLayers PlannedModel::placed_at(int64_t tp, double seconds_per_byte) const {
   const ProcessMesh mesh({tp}, {"tp"});
   const int64_t samples = std::max<int64_t>(1, space_.global_batch * tp / space_.devices);
-  const std::shared_ptr<nn::Layer> model = model_.make();
+  const std::shared_ptr<nn::Layer> model = make_tried(kTriedBlocks);
   const auto loss = [&](const TensorList& in) { return model_.loss((*model)(in[0]), in[1]); };
   return place_layers(
       *model, loss,
@@ -134,12 +166,14 @@ PlacedLayers PlannedModel::placed_at(int64_t tp, double seconds_per_byte) const 
 }
 
 ModelLayout PlannedModel::layout_of(const JobLayout& layout) const {
-  return on_mesh(layout, layout.chunks);
+  return on_mesh(layout, layout.chunks, layout.tp > 1 ? &placed(layout.tp).layout : nullptr);
 }
 
-ModelLayout PlannedModel::on_mesh(const JobLayout& layout, int64_t chunks) const {
+// `placed`: along tp; null: none.
+ModelLayout PlannedModel::on_mesh(const JobLayout& layout, int64_t chunks,
+                                  const nn::Layout* placed) const {
   ModelLayout out{mesh_of(layout, space_.layers > 0), {}, model_.options};
-  if (layout.tp > 1) out.layout.add(placed(layout.tp).layout);
+  if (placed) out.layout.add(*placed);
   out.layout.batches({{"dp", Shard(0)}}).add(model_.pins.only_along(out.mesh));
   if (layout.pp * chunks > 1) out.layout.pipeline("pp", model_.blocks, chunks, layout.cut);
   if (layout.zero_stage > 0) out.layout.zero(layout.zero_stage, "dp");
@@ -155,17 +189,21 @@ std::optional<std::string> PlannedModel::refusal(const JobLayout& layout) const 
   return std::nullopt;
 }
 
-Trial PlannedModel::trial(const JobLayout& layout, int64_t global_batch, int64_t /*layers*/) const {
-  const bool by_layer = layout.chunks == 0 && space_.layers > 1;
-  const int64_t chunks = by_layer ? space_.layers : std::max<int64_t>(1, layout.chunks);
+Trial PlannedModel::trial(const JobLayout& layout, int64_t global_batch, int64_t layers) const {
+  const int64_t all = std::max<int64_t>(1, space_.layers);
+  const int64_t own = is_shortened() ? std::min(layers, kTriedBlocks) : all;
+  const bool by_layer = layout.chunks == 0 && own > 1;
+  const int64_t chunks = by_layer ? own : std::max<int64_t>(1, layout.chunks);
   JobLayout whole = layout;
   whole.cut.clear();
   if (layout.chunks == 0 && !by_layer) whole.schedule = distributed::pipeline::ScheduleKind::k1F1B;
-  ModelLayout laid_out = on_mesh(whole, chunks);
+  nn::Layout placed;
+  if (layout.tp > 1) placed = placed_of_trial(layout.tp, own);
+  ModelLayout laid_out = on_mesh(whole, chunks, layout.tp > 1 ? &placed : nullptr);
   laid_out.options.capture = false;
   laid_out.options.memory = {};
   Trial out;
-  out.model = model_.make();
+  out.model = make_tried(own);
   nn::shard(*out.model, laid_out.mesh, laid_out.layout);
   const auto trainer =
       std::make_shared<training::Trainer>(*out.model, model_.loss, laid_out.options);
@@ -174,8 +212,11 @@ Trial PlannedModel::trial(const JobLayout& layout, int64_t global_batch, int64_t
     trainer->step(batches);
   };
   out.state_bytes = [trainer] { return trainer->state_bytes(); };
-  out.layers = by_layer ? std::vector<int64_t>(static_cast<size_t>(chunks), 1)
-                        : std::vector<int64_t>{std::max<int64_t>(1, space_.layers)};
+  out.layers = {all};
+  if (by_layer) {
+    out.layers.assign(static_cast<size_t>(own), 1);
+    if (own > 2) out.layers[1] += all - own;
+  }
   return out;
 }
 

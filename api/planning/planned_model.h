@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "api/nn/layout/layout.h"
 #include "api/planning/place_layers.h"
@@ -19,6 +20,10 @@ namespace phi::planning {
 struct ModelToPlan {
   /// Makes the model, on no mesh. Called once for each rank and layout that is tried.
   std::function<std::shared_ptr<nn::Layer>()> make;
+  /// Optional: makes the model with fewer `blocks`, three or less, on which layouts are tried. The
+  /// time to plan then does not depend on the number of blocks, but for the finalists. Pins are
+  /// tried on the whole model.
+  std::function<std::shared_ptr<nn::Layer>(int64_t blocks)> make_short{};
   training::LossFunction loss;
   /// Inputs and labels of a step, of all micro-batches and ranks; dim 0 of both is its samples.
   /// Placeholders will do.
@@ -65,15 +70,26 @@ class PlannedModel final : public PlanSubject {
 
  private:
   PlacedLayers placed_at(int64_t tp, double seconds_per_byte) const;
-  ModelLayout on_mesh(const distributed::JobLayout& layout, int64_t chunks) const;
+  bool is_shortened() const;
+  nn::Layout placed_of_trial(int64_t tp, int64_t blocks) const;
+  std::shared_ptr<nn::Layer> make_tried(int64_t blocks) const;
+  ModelLayout on_mesh(const distributed::JobLayout& layout, int64_t chunks,
+                      const nn::Layout* placed) const;
   std::function<void()> make_step(const ModelLayout& laid_out) const;
 
   ModelToPlan model_;
   const distributed::simulator::MachineModel& machine_;
   int64_t room_;  // of a rank, for tensors; 0: unknown
   distributed::LayoutSpace space_;
+  std::vector<std::string> blocks_;        // paths
+  std::vector<std::string> tried_blocks_;  // of the short model, if there is one
   bool has_repeats_ = false;
-  mutable std::map<int64_t, PlacedLayers> placed_;  // by tp
+  struct Placed {
+    PlacedLayers tried;  // of the model that layouts are tried on
+    PlacedLayers whole;
+  };
+  const Placed& placed_along(int64_t tp) const;
+  mutable std::map<int64_t, Placed> placed_;  // by tp
 };
 
 }  // namespace phi::planning

@@ -97,7 +97,7 @@ def plan_model(make_model: Callable[[], _autophi.nn.Module], loss: Callable[[Ten
                labels: Tensor, *, devices: int, machine: str | os.PathLike[str], optimizer: Optimizer | None = None,
                memory: int = 0, blocks: str = "block*", pins: _autophi.nn.Layout | None = None,
                fixed: Mapping[str, object] | None = None, finalists: int = 10, time_limit_s: float = 0,
-               capture: bool = False) -> ModelPlan:
+               capture: bool = False, make_short: Callable[[int], _autophi.nn.Module] | None = None) -> ModelPlan:
     """Choose how a model is laid out over `devices` devices, so that its step is short and every rank has enough memory.
 
     The model need not say how it is split: the placements along tp are searched, and everything else follows from the
@@ -114,13 +114,15 @@ def plan_model(make_model: Callable[[], _autophi.nn.Module], loss: Callable[[Ten
     finalists        the number of layouts that are simulated as a whole
     time_limit_s     seconds after which the best plan so far is returned; 0: no limit
     capture          whether the trainer captures its steps
+    make_short       makes the model with so many blocks, three or less. Layouts are then tried on that, so that the time
+                     to plan hardly depends on the number of blocks.
 
     ValueError for a value that cannot be fixed; LookupError for an unknown machine, with the known names; MemoryError if
     no layout fits, with rank and bytes.
     """
     trainer_options = options_of(optimizer or AdamW(), capture=capture)
     texts = [f"{key}={str(value).lower()}" for key, value in (fixed or {}).items()]
-    found = _plan_model(make_model, loss, inputs, labels, devices, os.fspath(machine), trainer_options, blocks,
+    found = _plan_model(make_model, make_short, loss, inputs, labels, devices, os.fspath(machine), trainer_options, blocks,
                         pins or _autophi.nn.Layout(), texts, _PlannerOptions(memory, finalists, time_limit_s))
     return ModelPlan(found["mesh"], found["layout"], found["trainer"], found["reasons"],
                      json.loads(found["plans"])["plans"], found["table"])

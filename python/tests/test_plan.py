@@ -87,9 +87,9 @@ class Block(nn.Module):
         return x + self.down(ap.relu(self.up(self.norm(x))))
 
 
-def make_net():
+def make_net(blocks=4):
     net = nn.Sequential().append("tokens", nn.Embedding(64, 32))
-    net.repeat("block", [Block(32) for _ in range(4)])
+    net.repeat("block", [Block(32) for _ in range(blocks)])
     return net.append("head", nn.Head(32, 64))
 
 
@@ -126,6 +126,12 @@ def test_a_planned_module_trains_as_the_whole_one(machine, fixed):
     assert len(results) == 4
     for losses in results:
         assert losses == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_short_model_gives_the_same_plan(machine):
+    whole, tried = planned_on(machine, devices=4), planned_on(machine, devices=4, make_short=make_net)
+    assert tried.plans[0]["layout"] == whole.plans[0]["layout"]
+    assert tried.step_seconds == whole.step_seconds
 
 
 def test_a_plan_says_why(machine):

@@ -71,6 +71,7 @@ def simulate(make_step: Callable[[], Callable[[], Any]], mesh: ProcessMesh, mach
 class PlannerOptions:
     def __init__(self, memory_bytes: int, finalists: int, time_limit_s: float) -> None: ...
 
-def plan_model(make_model: Callable[[], Module], loss: Callable[[Tensor, Tensor], Tensor], inputs: Tensor,
-               labels: Tensor, devices: int, machine: str, options: Options, blocks: str, pins: Layout,
-               fixed: Sequence[str], search: PlannerOptions) -> dict[str, Any]: ...
+def plan_model(make_model: Callable[[], Module], make_short: Callable[[int], Module] | None,
+               loss: Callable[[Tensor, Tensor], Tensor], inputs: Tensor, labels: Tensor, devices: int, machine: str,
+               options: Options, blocks: str, pins: Layout, fixed: Sequence[str],
+               search: PlannerOptions) -> dict[str, Any]: ...

@@ -48,27 +48,31 @@ std::pair<std::string, std::string> simulate_step(const nb::callable& make_step,
   return {simulation::json_text(prediction), simulation::table(prediction)};
 }
 
-std::function<std::shared_ptr<nn::Layer>()> maker_of(const nb::callable& make_model) {
-  return [&make_model] {
-    const nb::object made = make_model();
-    PHI_CHECK(nb::isinstance<nn::Layer>(made),
-              errors::InvalidArgument("plan_model: make_model() must return a module; it returned "
-                                      "{}.",
-                                      nb::cast<std::string>(nb::repr(made))));
-    std::shared_ptr<nn::Layer> model = shared_layer(made);
-    freeze_untracked(*model);
-    return model;
-  };
+std::shared_ptr<nn::Layer> model_of(const nb::object& made) {
+  PHI_CHECK(
+      nb::isinstance<nn::Layer>(made),
+      errors::InvalidArgument("plan_model: make_model() must return a module; it returned {}.",
+                              nb::cast<std::string>(nb::repr(made))));
+  std::shared_ptr<nn::Layer> model = shared_layer(made);
+  freeze_untracked(*model);
+  return model;
 }
 
-nb::dict plan_of(const nb::callable& make_model, const nb::callable& loss, const Tensor& inputs,
-                 const Tensor& labels, int64_t devices, const std::string& machine,
+std::function<std::shared_ptr<nn::Layer>(int64_t)> short_maker_of(const nb::object& make_short) {
+  if (make_short.is_none()) return nullptr;
+  return [&make_short](int64_t blocks) { return model_of(make_short(blocks)); };
+}
+
+nb::dict plan_of(const nb::callable& make_model, const nb::object& make_short,
+                 const nb::callable& loss, const Tensor& inputs, const Tensor& labels,
+                 int64_t devices, const std::string& machine,
                  const training::TrainerOptions& options, const std::string& blocks,
                  const nn::Layout& pins, const std::vector<std::string>& fixed,
                  const planning::PlannerOptions& search) {
   distributed::LayoutSpace space;
   for (const std::string& text : fixed) distributed::fix_key(text, &space);
-  const planning::ModelToPlan model{.make = maker_of(make_model),
+  const planning::ModelToPlan model{.make = [&] { return model_of(make_model()); },
+                                    .make_short = short_maker_of(make_short),
                                     .loss = loss_from(loss),
                                     .batch = {inputs, labels},
                                     .options = options,
@@ -108,9 +112,10 @@ void bind_predictions(nb::module_& module) {
                                                 .time_limit_s = time_limit_s};
           },
           nb::arg("memory_bytes"), nb::arg("finalists"), nb::arg("time_limit_s"));
-  module.def("plan_model", &plan_of, nb::arg("make_model"), nb::arg("loss"), nb::arg("inputs"),
-             nb::arg("labels"), nb::arg("devices"), nb::arg("machine"), nb::arg("options"),
-             nb::arg("blocks"), nb::arg("pins"), nb::arg("fixed"), nb::arg("search"));
+  module.def("plan_model", &plan_of, nb::arg("make_model"), nb::arg("make_short").none(),
+             nb::arg("loss"), nb::arg("inputs"), nb::arg("labels"), nb::arg("devices"),
+             nb::arg("machine"), nb::arg("options"), nb::arg("blocks"), nb::arg("pins"),
+             nb::arg("fixed"), nb::arg("search"));
   module.def("simulate", &simulate_step, nb::arg("make_step"), nb::arg("mesh"), nb::arg("machine"),
              nb::arg("items"), nb::arg("steps"));
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,9 +50,9 @@ class Block final : public nn::Layer {
 
 class Net final : public nn::Sequential {
  public:
-  Net() {
+  explicit Net(int64_t blocks = 4) {
     add<nn::Embedding>("tokens", kVocab, kWidth);
-    repeat<Block>("block", 4, kWidth);
+    repeat<Block>("block", blocks, kWidth);
     add<nn::Linear>("head", kWidth, kVocab);
   }
 };
@@ -169,6 +170,31 @@ TEST(PlanModel, APlannedModelTrainsAsTheWholeOneDoes) {
   }
 }
 
+// Layouts that are tried on three of six blocks are those of the whole model.
+TEST(PlanModel, AShortModelGivesTheSamePlan) {
+  const MachineModel machine = slow_links();
+  ModelToPlan model = net_to_plan();
+  model.make = [] { return std::make_shared<Net>(6); };
+  const ModelPlan whole = plan_model(model, 4, machine, {.finalists = 4});
+  std::set<int64_t> blocks;
+  model.make_short = [&](int64_t n) {
+    blocks.insert(n);
+    return std::make_shared<Net>(n);
+  };
+  const ModelPlan tried = plan_model(model, 4, machine, {.finalists = 4});
+  EXPECT_EQ(blocks, (std::set<int64_t>{2, 3}));
+  EXPECT_EQ(to_string(tried.result.plans.front().layout),
+            to_string(whole.result.plans.front().layout));
+  EXPECT_EQ(tried.result.plans.front().predicted.step_seconds,
+            whole.result.plans.front().predicted.step_seconds);
+  const ModelPlan along_tp = plan_model(model, 4, machine, {.finalists = 1}, {.tp = {4}});
+  const std::string text = table(along_tp);
+  const size_t line = text.find("\n  block*.up.weight {tp: S1}: next best ");
+  ASSERT_NE(line, std::string::npos) << text;
+  EXPECT_NE(text.find(" (6 of them)\n", line), std::string::npos) << text;
+  EXPECT_EQ(text.find("block*.up.weight", line + 4), std::string::npos) << text;
+}
+
 TEST(PlanModel, SplitsProductsUntoldAndSaysWhy) {
   const ModelPlan plan = plan_model(net_to_plan(), 2, slow_links(), {.finalists = 1}, {.tp = {2}});
   const auto reason = std::ranges::find(plan.reasons, "block1.up.weight", &Reason::name);
@@ -197,6 +223,11 @@ TEST(PlanModel, SaysWhatIsMissingAndWhatDoesNotFit) {
   EXPECT_THAT(
       [&] { plan_model(unmade, 2, machine); },
       ThrowsError(ErrorCode::kInvalidArgument, "plan_model: `make` is missing; pass a function."));
+  ModelToPlan short_of = net_to_plan();
+  short_of.make_short = [](int64_t blocks) { return std::make_shared<Net>(blocks + 1); };
+  EXPECT_THAT([&] { plan_model(short_of, 2, machine); },
+              ThrowsError(ErrorCode::kInvalidArgument,
+                          "plan_model: `make_short` was asked for 3 links 'block*' and made 4."));
   ModelToPlan odd = net_to_plan();
   odd.batch.labels = placeholder({3, 1}, DataType::INT64, CPUPlace());
   EXPECT_THAT([&] { plan_model(odd, 2, machine); },
