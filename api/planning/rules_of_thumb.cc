@@ -24,10 +24,12 @@ auto common_order(const JobLayout& layout) {
 std::vector<JobLayout> in_order(const LayoutSpace& space,
                                 const std::function<bool(const JobLayout&)>& has,
                                 const std::function<int64_t(const JobLayout&)>& first) {
+  const auto& allowed = space.sequence_parallel;
+  const bool can_split = allowed.empty() || std::ranges::find(allowed, true) != allowed.end();
   std::vector<JobLayout> out;
   for (const JobLayout& layout : all_layouts(space)) {
     const bool is_plain = layout.schedule == ScheduleKind::k1F1B;
-    const bool splits_all = layout.tp == 1 || layout.sequence_parallel;
+    const bool splits_all = layout.tp == 1 || layout.sequence_parallel || !can_split;
     if (is_plain && splits_all && has(layout)) out.push_back(layout);
   }
   std::ranges::stable_sort(out, {}, [&](const JobLayout& layout) {
