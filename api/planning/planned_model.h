@@ -69,9 +69,15 @@ class PlannedModel final : public PlanSubject {
   simulation::PredictedStep predict(const distributed::JobLayout& layout) const override;
 
  private:
+  struct Placed {
+    PlacedLayers tried;  // of the model that layouts are tried on
+    PlacedLayers whole;
+  };
+
+  const Placed& placed_along(int64_t tp) const;
   PlacedLayers placed_at(int64_t tp, double seconds_per_byte) const;
-  bool is_shortened() const;
   nn::Layout placed_of_trial(int64_t tp, int64_t blocks) const;
+  bool is_shortened() const;
   std::shared_ptr<nn::Layer> make_tried(int64_t blocks) const;
   ModelLayout on_mesh(const distributed::JobLayout& layout, int64_t chunks,
                       const nn::Layout* placed) const;
@@ -81,14 +87,9 @@ class PlannedModel final : public PlanSubject {
   const distributed::simulator::MachineModel& machine_;
   int64_t room_;  // of a rank, for tensors; 0: unknown
   distributed::LayoutSpace space_;
-  std::vector<std::string> blocks_;        // paths
+  std::vector<std::string> blocks_;        // their paths
   std::vector<std::string> tried_blocks_;  // of the short model, if there is one
   bool has_repeats_ = false;
-  struct Placed {
-    PlacedLayers tried;  // of the model that layouts are tried on
-    PlacedLayers whole;
-  };
-  const Placed& placed_along(int64_t tp) const;
   mutable std::map<int64_t, Placed> placed_;  // by tp
 };
 

@@ -87,7 +87,7 @@ class ModelPlan:
     @property
     def step_seconds(self) -> float:
         """The predicted time of a step."""
-        return self.plans[0]["predicted"]["step_seconds"]
+        return float(self.plans[0]["predicted"]["step_seconds"])
 
     def __str__(self) -> str:
         return self._table
