@@ -2,8 +2,13 @@
 #include "api/simulation/record_step.h"
 
 #include <algorithm>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "api/call/call_events.h"
+#include "distributed/comm/rank_positions.h"
 #include "distributed/placement/collective_volume.h"
 #include "phi/core/observer_scope.h"
 
@@ -11,6 +16,7 @@ namespace phi::simulation {
 namespace {
 
 using distributed::CommOp;
+using distributed::RankPositions;
 using distributed::RecordedLaunch;
 using distributed::RecordedMessages;
 using distributed::RecordedTraffic;
@@ -40,7 +46,7 @@ int64_t bytes_combined(const RecordedMessages& call) {
   if (call.op != CommOp::kAllReduce && call.op != CommOp::kReduceScatter) return 0;
   int64_t received = 0;
   for (const RecordedTraffic& peer : call.peers) received += peer.bytes_received;
-  const auto ranks = static_cast<int64_t>(call.group.size());
+  const auto ranks = static_cast<int64_t>(call.group->size());
   const bool gathers =
       call.op == CommOp::kAllReduce && !distributed::all_reduce_by_gather(call.bytes, ranks);
   return gathers ? received / 2 : received;  // the other half are results
@@ -61,12 +67,12 @@ class ProgramBuilder {
     out.is_started = call.is_started;
     out.bytes_combined = bytes_combined(call);
     out.bytes = call.bytes;
-    const int64_t own = position_in(call.group, rank_);
-    const auto size = static_cast<int64_t>(call.group.size());
+    const RankPositions& positions = positions_[out.group];
+    const int64_t own = positions.of(rank_);
+    const auto size = static_cast<int64_t>(call.group->size());
     for (const RecordedTraffic& peer : call.peers) {
-      out.peers.push_back({(position_in(call.group, peer.peer) - own + size) % size,
-                           peer.messages_sent, peer.bytes_sent, peer.messages_received,
-                           peer.bytes_received});
+      out.peers.push_back({(positions.of(peer.peer) - own + size) % size, peer.messages_sent,
+                           peer.bytes_sent, peer.messages_received, peer.bytes_received});
     }
     std::ranges::sort(out.peers, {}, &PeerTraffic::distance);
     program_.events.emplace_back(std::move(out));
@@ -76,18 +82,22 @@ class ProgramBuilder {
   RankProgram take() { return std::move(program_); }
 
  private:
-  static int64_t position_in(const std::vector<int64_t>& group, int64_t rank) {
-    return std::ranges::find(group, rank) - group.begin();
-  }
-  size_t group_index(const std::vector<int64_t>& ranks) {
-    const auto known = std::ranges::find(program_.groups, ranks);
-    const auto index = static_cast<size_t>(known - program_.groups.begin());
-    if (known == program_.groups.end()) program_.groups.push_back(ranks);
-    return index;
+  size_t group_index(const std::shared_ptr<const std::vector<int64_t>>& ranks) {
+    const auto [shared, is_new] = indices_.try_emplace(ranks.get());
+    if (!is_new) return shared->second;
+    const auto known = std::ranges::find(program_.groups, *ranks);
+    shared->second = static_cast<size_t>(known - program_.groups.begin());
+    if (known == program_.groups.end()) {
+      program_.groups.push_back(*ranks);
+      positions_.emplace_back(*ranks);
+    }
+    return shared->second;
   }
 
   int64_t rank_;
   RankProgram program_;
+  std::vector<RankPositions> positions_;  // by group
+  std::unordered_map<const std::vector<int64_t>*, size_t> indices_;
 };
 
 class LaunchObserver final : public Observer {

@@ -7,13 +7,6 @@
 namespace phi::distributed {
 namespace {
 
-// Whether `all` has the ranks 0 .. n - 1, and `part` some of them.
-bool covers(const ProcessMesh& all, const ProcessMesh& part) {
-  const bool is_world =
-      all.is_regular() && all.rank_at(0) == 0 && all.highest_rank() == all.size() - 1;
-  return is_world && part.is_regular() && part.highest_rank() < all.size();
-}
-
 // Calls f(indices) for every combination of one index per tensor dim within [first, last).
 template <typename F>
 void for_each_combination(const std::vector<std::pair<int64_t, int64_t>>& ranges, F f) {
@@ -34,6 +27,12 @@ void for_each_combination(const std::vector<std::pair<int64_t, int64_t>>& ranges
 }
 
 }  // namespace
+
+bool covers(const ProcessMesh& all, const ProcessMesh& part) {
+  const bool is_world =
+      all.is_regular() && all.rank_at(0) == 0 && all.highest_rank() == all.size() - 1;
+  return is_world && part.is_regular() && part.highest_rank() < all.size();
+}
 
 std::vector<TransferRoutes::DimSplit> TransferRoutes::splits_of(const Dims& shape,
                                                                 const TensorDistAttr& attr) {

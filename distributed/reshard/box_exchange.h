@@ -20,6 +20,9 @@ namespace phi::distributed {
 using MeshDimMask = uint32_t;
 constexpr bool has(MeshDimMask dims, int mesh_dim) { return (dims >> mesh_dim & 1u) != 0; }
 
+/// Whether `all` has the ranks 0 .. n - 1, and `part` some of them.
+bool covers(const ProcessMesh& all, const ProcessMesh& part);
+
 /// One box exchange. Partial mesh dims of `src` are either reduced on arrival or kept; a kept one
 /// is paired with a partial mesh dim of `dst` of the same size.
 struct BoxExchange {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <unordered_map>
 
 #include "distributed/placement/collective_volume.h"
@@ -469,6 +470,11 @@ std::vector<int64_t> ranks_of_step(const ReshardStep& step, int64_t rank) {
     return ranks;
   }
   if (!from.contains(rank) && !to.contains(rank)) return ranks;
+  if (covers(to, from) || covers(from, to)) {
+    ranks.resize(static_cast<size_t>(std::max(to.size(), from.size())));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    return ranks;
+  }
   ranks = from.ranks();
   const auto more = to.ranks();
   ranks.insert(ranks.end(), more.begin(), more.end());

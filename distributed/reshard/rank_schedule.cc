@@ -6,6 +6,7 @@
 #include <bit>
 #include <unordered_map>
 
+#include "distributed/comm/rank_positions.h"
 #include "distributed/reshard/staging_buffer.h"
 #include "phi/core/box_copy.h"
 
@@ -13,14 +14,12 @@ namespace phi::distributed {
 namespace {
 
 std::vector<BoxMessage> box_messages_of(const std::vector<BoxTransfer>& transfers, const Box& local,
-                                        int64_t rank, std::span<const int64_t> group,
+                                        int64_t rank, const RankPositions& positions,
                                         size_t width) {
-  std::unordered_map<int64_t, int64_t> positions;
-  for (size_t i = 0; i < group.size(); ++i) positions[group[i]] = static_cast<int64_t>(i);
   std::vector<BoxMessage> legs;
   legs.reserve(transfers.size());
   for (const BoxTransfer& t : transfers) {
-    legs.push_back({positions.at(t.peer), t.peer == rank, t.box,
+    legs.push_back({positions.of(t.peer), t.peer == rank, t.box,
                     static_cast<size_t>(t.box.numel()) * width, contiguous_offset(local, t.box)});
   }
   return legs;
@@ -29,7 +28,7 @@ std::vector<BoxMessage> box_messages_of(const std::vector<BoxTransfer>& transfer
 // If each rank's local array is the concatenation of the parts for its group's ranks, returns the
 // sizes of the parts; otherwise an empty list. It uses only what all ranks know, so all get the
 // same result.
-std::vector<int64_t> scatter_counts(const ReshardStep& step, const std::vector<int64_t>& group) {
+std::vector<int64_t> scatter_counts(const ReshardStep& step, std::span<const int64_t> group) {
   if (step.move.reduced == 0 || step.over != step.move.reduced || step.move.first_only != 0)
     return {};
   const ProcessMesh& mesh = step.to()->mesh();
@@ -50,20 +49,39 @@ std::vector<int64_t> scatter_counts(const ReshardStep& step, const std::vector<i
   return counts;
 }
 
+// Whether a step between two meshes has all ranks of the job, which need not be listed.
+bool has_every_rank(const ReshardStep& step, int64_t size) {
+  const ProcessMesh& from = step.from()->mesh();
+  const ProcessMesh& to = step.to()->mesh();
+  return from != to &&
+         ((to.size() == size && covers(to, from)) || (from.size() == size && covers(from, to)));
+}
+
 StepSchedule schedule_move(const ReshardStep& step, DataType dtype, Communicator& communicator) {
   StepSchedule schedule;
   const int64_t rank = communicator.rank();
   const size_t width = size_of(dtype);
-  const auto group = ranks_of_step(step, rank);
+  std::vector<int64_t> listed;
+  std::span<const int64_t> group;
+  if (has_every_rank(step, communicator.size())) {
+    group = communicator.everyone().ranks();
+  } else {
+    listed = ranks_of_step(step, rank);
+    group = listed;
+  }
   if (group.empty()) return schedule;
   schedule.takes_part = true;
-  if (group.size() > 1) schedule.group = &communicator.group(group);
+  if (group.size() > 1) {
+    schedule.group = listed.empty() ? &communicator.everyone() : &communicator.group(group);
+  }
   if (!step.moves_boxes()) return schedule;
+  const RankPositions positions(group);
   const TransferRoutes routes(step.move);
   schedule.contributions = routes.contributions();
   if (const auto coord = step.from()->mesh().coord_of(rank)) {
     schedule.src_box = local_box(step.move.shape, *step.from(), *coord);
-    schedule.sends = box_messages_of(routes.outgoing(rank), schedule.src_box, rank, group, width);
+    schedule.sends =
+        box_messages_of(routes.outgoing(rank), schedule.src_box, rank, positions, width);
   }
   if (const auto coord = step.to()->mesh().coord_of(rank)) {
     schedule.receives = true;
@@ -71,7 +89,8 @@ StepSchedule schedule_move(const ReshardStep& step, DataType dtype, Communicator
       if (has(step.move.first_only, m) && (*coord)[m] != 0) schedule.receives = false;
     }
     schedule.dst_box = local_box(step.move.shape, *step.to(), *coord);
-    schedule.recvs = box_messages_of(routes.incoming(rank), schedule.dst_box, rank, group, width);
+    schedule.recvs =
+        box_messages_of(routes.incoming(rank), schedule.dst_box, rank, positions, width);
   }
   schedule.scatter_counts = scatter_counts(step, group);
   for (const BoxMessage& message : schedule.sends) {

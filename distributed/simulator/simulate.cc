@@ -95,6 +95,14 @@ std::vector<LinkTraffic::Link> links_and_cores(const MachineModel& machine,
   return out;
 }
 
+int64_t bytes_sent(const GroupCall& call, int64_t distance) {
+  const std::vector<PeerTraffic>& peers = call.peers;
+  const auto likely = static_cast<size_t>(distance - 1);  // if the call has all members
+  if (likely < peers.size() && peers[likely].distance == distance) return peers[likely].bytes_sent;
+  const auto found = std::ranges::find(peers, distance, &PeerTraffic::distance);
+  return found == peers.end() ? 0 : found->bytes_sent;
+}
+
 class StepSimulation {
  public:
   StepSimulation(const WorldPrograms& world, const MachineModel& machine,
@@ -470,10 +478,7 @@ class StepSimulation {
   void check_message(const Endpoint& own, const MadeCall& made, const PeerTraffic& expected,
                      const GroupCall& sender) const {
     const auto size = static_cast<int64_t>(ranks_of(own).size());
-    int64_t sent = 0;
-    for (const PeerTraffic& peer : sender.peers) {
-      if (peer.distance == (size - expected.distance) % size) sent = peer.bytes_sent;
-    }
+    const int64_t sent = bytes_sent(sender, (size - expected.distance) % size);
     PHI_CHECK(
         sent == expected.bytes_received,
         errors::InvalidArgument("rank {} expects {} bytes from rank {} and is sent {}, in {}.",

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -33,7 +35,7 @@ struct RecordedTraffic {
 };
 
 struct RecordedMessages {
-  std::vector<int64_t> group;
+  std::shared_ptr<const std::vector<int64_t>> group;  // its ranks, shared by its calls
   uint64_t sequence = 0;
   CommOp op = CommOp::kExchange;
   DataType dtype = DataType::UNDEFINED;
@@ -41,7 +43,13 @@ struct RecordedMessages {
   bool is_started = false;
   std::vector<RecordedTraffic> peers;  // in the order of their first messages
 
-  friend bool operator==(const RecordedMessages&, const RecordedMessages&) = default;
+  friend bool operator==(const RecordedMessages& a, const RecordedMessages& b) {
+    const auto values = [](const RecordedMessages& each) {
+      return std::tie(*each.group, each.sequence, each.op, each.dtype, each.bytes, each.is_started,
+                      each.peers);
+    };
+    return values(a) == values(b);
+  }
 };
 
 /// The wait for a started call that receives messages.

@@ -1,19 +1,9 @@
 // Keeps calls when they begin, adds their messages when they are posted, and notes waits.
 #include "distributed/comm/recording/recording_transport.h"
 
-#include <algorithm>
-
 #include "distributed/comm/group.h"
 
 namespace phi::distributed {
-namespace {
-
-RecordedTraffic& traffic_with(RecordedMessages& call, int64_t peer) {
-  const auto known = std::ranges::find(call.peers, peer, &RecordedTraffic::peer);
-  return known != call.peers.end() ? *known : call.peers.emplace_back(RecordedTraffic{peer});
-}
-
-}  // namespace
 
 class RecordingTransport::RecordingMessages final : public Messages {
  public:
@@ -23,19 +13,18 @@ class RecordingTransport::RecordingMessages final : public Messages {
   void post(const CollectiveCall& call, std::span<const Send> sends,
             std::span<const Recv> recvs) override {
     must_be_waited_for_ = false;
-    if (const OpenCall* open = transport_.find(call); open && !open->is_taken) {
-      RecordedMessages& recorded = transport_.messages_of(*open);
+    if (OpenCall* open = transport_.find(call); open && !open->is_taken) {
       for (const Send& send : sends) {
-        RecordedTraffic& traffic = traffic_with(recorded, send.peer);
+        RecordedTraffic& traffic = transport_.traffic_with(*open, send.peer);
         ++traffic.messages_sent;
         traffic.bytes_sent += static_cast<int64_t>(send.bytes);
       }
       for (const Recv& recv : recvs) {
-        RecordedTraffic& traffic = traffic_with(recorded, recv.peer);
+        RecordedTraffic& traffic = transport_.traffic_with(*open, recv.peer);
         ++traffic.messages_received;
         traffic.bytes_received += static_cast<int64_t>(recv.bytes);
       }
-      must_be_waited_for_ = recorded.is_started && !recvs.empty();
+      must_be_waited_for_ = transport_.messages_of(*open).is_started && !recvs.empty();
     }
     inner_->post(call, sends, recvs);
   }
@@ -72,9 +61,8 @@ void RecordingTransport::note(const CollectiveCall& call, CallState state) {
   if (state == CallState::kFinished) {
     open_.erase(id_of(call));
   } else if (state == CallState::kStarted || !find(call)) {
-    const auto ranks = call.group->ranks();
     open_[id_of(call)] = {events_.size(), num_calls_++};
-    events_.emplace_back(RecordedMessages{{ranks.begin(), ranks.end()},
+    events_.emplace_back(RecordedMessages{ranks_of(*call.group),
                                           call.sequence,
                                           call.op,
                                           call.dtype,
@@ -85,7 +73,24 @@ void RecordingTransport::note(const CollectiveCall& call, CallState state) {
   inner_->note(call, state);
 }
 
-const RecordingTransport::OpenCall* RecordingTransport::find(const CollectiveCall& call) const {
+RecordedTraffic& RecordingTransport::traffic_with(OpenCall& call, int64_t peer) {
+  std::vector<RecordedTraffic>& peers = messages_of(call).peers;
+  const auto [known, is_new] = call.peers.try_emplace(peer, peers.size());
+  if (is_new) peers.push_back({peer});
+  return peers[known->second];
+}
+
+const std::shared_ptr<const std::vector<int64_t>>& RecordingTransport::ranks_of(
+    const Group& group) {
+  auto& known = ranks_[&group];
+  if (!known) {
+    const auto ranks = group.ranks();
+    known = std::make_shared<const std::vector<int64_t>>(ranks.begin(), ranks.end());
+  }
+  return known;
+}
+
+RecordingTransport::OpenCall* RecordingTransport::find(const CollectiveCall& call) {
   const auto found = open_.find(id_of(call));
   return found != open_.end() ? &found->second : nullptr;
 }

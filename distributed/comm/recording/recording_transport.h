@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -38,21 +39,25 @@ class RecordingTransport final : public Transport {
  private:
   class RecordingMessages;
   struct OpenCall {
-    size_t event;           // index in events_
-    size_t number;          // among the calls in events_
-    bool is_taken = false;  // no longer in events_
+    size_t event;                                 // index in events_
+    size_t number;                                // among the calls in events_
+    bool is_taken = false;                        // no longer in events_
+    std::unordered_map<int64_t, size_t> peers{};  // index in RecordedMessages::peers, by rank
   };
   using CallId = std::pair<const Group*, uint64_t>;
   static CallId id_of(const CollectiveCall& call) { return {call.group, call.sequence}; }
-  const OpenCall* find(const CollectiveCall& call) const;
+  OpenCall* find(const CollectiveCall& call);
   RecordedMessages& messages_of(const OpenCall& call) {
     return std::get<RecordedMessages>(events_[call.event]);
   }
+  RecordedTraffic& traffic_with(OpenCall& call, int64_t peer);
+  const std::shared_ptr<const std::vector<int64_t>>& ranks_of(const Group& group);
 
   std::shared_ptr<Transport> inner_;
   std::vector<RecordedEvent> events_;
   size_t num_calls_ = 0;
   std::map<CallId, OpenCall> open_;  // calls that are not over
+  std::unordered_map<const Group*, std::shared_ptr<const std::vector<int64_t>>> ranks_;
 };
 
 }  // namespace phi::distributed

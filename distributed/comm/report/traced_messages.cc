@@ -2,6 +2,7 @@
 #include "distributed/comm/report/traced_messages.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "distributed/comm/group.h"
 
@@ -27,13 +28,11 @@ uint64_t id_of(const CollectiveCall& call, int64_t from, int64_t to) {
 template <typename Message, typename MakeId>
 std::vector<Arrow> arrows_of(std::span<const Message> messages, MakeId make_id) {
   std::vector<Arrow> arrows;
+  std::unordered_map<int64_t, size_t> by_peer;
   for (const Message& message : messages) {
-    const auto known = std::ranges::find(arrows, message.peer, &Arrow::peer);
-    if (known == arrows.end()) {
-      arrows.push_back({make_id(message.peer), message.peer, static_cast<int64_t>(message.bytes)});
-    } else {
-      known->bytes += static_cast<int64_t>(message.bytes);
-    }
+    const auto [known, is_new] = by_peer.try_emplace(message.peer, arrows.size());
+    if (is_new) arrows.push_back({make_id(message.peer), message.peer, 0});
+    arrows[known->second].bytes += static_cast<int64_t>(message.bytes);
   }
   return arrows;
 }

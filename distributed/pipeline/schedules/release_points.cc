@@ -1,9 +1,11 @@
 // Follows each transfer to its consumer, and from there to the first answer.
 #include "distributed/pipeline/schedules/release_points.h"
 
+#include <algorithm>
 #include <compare>
 #include <map>
 #include <optional>
+#include <vector>
 
 namespace phi::distributed::pipeline {
 namespace {
@@ -20,7 +22,7 @@ struct TransferId {
 class ReleaseSearch {
  public:
   ReleaseSearch(const Schedule& schedule, const std::vector<ScheduleStep>& order)
-      : schedule_(schedule), order_(order) {
+      : schedule_(schedule), order_(order), consuming_(static_cast<size_t>(schedule.stages)) {
     for (size_t i = 0; i < order.size(); ++i) {
       const ScheduleStep& step = order[i];
       if (step.kind != ScheduleStep::kAction) {
@@ -28,6 +30,7 @@ class ReleaseSearch {
                  step.action.micro_batch}] = i;
       } else if (const auto id = consumed_by(step)) {
         consumed_[*id] = i;
+        consuming_[static_cast<size_t>(step.stage)].push_back(i);
       }
     }
   }
@@ -40,10 +43,10 @@ class ReleaseSearch {
     const size_t consumed = consumed_.at({is_forward, position(step), step.action.micro_batch});
     const int receiver = to % schedule_.stages;
     if (receiver == step.stage) return consumed;
-    for (size_t i = consumed + 1; i < order_.size(); ++i) {
-      if (order_[i].kind != ScheduleStep::kAction || order_[i].stage != step.stage) continue;
-      const auto id = consumed_by(order_[i]);
-      if (id && id->from % schedule_.stages == receiver && posted_.at(*id) > consumed) return i;
+    const std::vector<size_t>& own = consuming_[static_cast<size_t>(step.stage)];
+    for (auto i = std::ranges::upper_bound(own, consumed); i != own.end(); ++i) {
+      const TransferId id = *consumed_by(order_[*i]);
+      if (id.from % schedule_.stages == receiver && posted_.at(id) > consumed) return *i;
     }
     return order_.size() - 1;
   }
@@ -73,8 +76,9 @@ class ReleaseSearch {
 
   const Schedule& schedule_;
   const std::vector<ScheduleStep>& order_;
-  std::map<TransferId, size_t> posted_;    // steps that start transfers
-  std::map<TransferId, size_t> consumed_;  // actions that need them
+  std::map<TransferId, size_t> posted_;         // steps that start transfers
+  std::map<TransferId, size_t> consumed_;       // actions that need them
+  std::vector<std::vector<size_t>> consuming_;  // such actions, by stage
 };
 
 }  // namespace

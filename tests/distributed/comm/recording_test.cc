@@ -23,7 +23,8 @@ TEST(RecordingWorld, KeepsACallAsAWhole) {
   world.everyone().all_reduce(nullptr, kCount, DataType::FLOAT32, ReduceKind::kSum);
   const auto events = world.take();
   ASSERT_EQ(events.size(), 1u);
-  const RecordedMessages expected = {{0, 1},
+  const std::vector<int64_t> group = {0, 1};
+  const RecordedMessages expected = {std::make_shared<const std::vector<int64_t>>(group),
                                      1,
                                      CommOp::kAllReduce,
                                      DataType::FLOAT32,
