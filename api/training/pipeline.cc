@@ -3,6 +3,10 @@
 #include "api/training/pipeline.h"
 
 #include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
 
 #include "api/autograd/autograd.h"
 #include "api/autograd/grad_node.h"
@@ -13,6 +17,7 @@
 #include "api/generated/ops/scale.h"
 #include "api/tensor/deferred.h"
 #include "distributed/api.h"
+#include "distributed/pipeline/schedules/make_schedule.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/trace/trace.h"
@@ -29,11 +34,11 @@ namespace {
 
 // Micro-batch state: what a chunk keeps of a micro-batch between its actions.
 struct MicroBatchState {
-  PendingTensor arriving;  // the input, in transfer
-  Tensor input;            // a leaf if the input has a gradient
-  Tensor output;           // metadata and history only, once it has been sent
+  std::optional<PendingTensor> arriving;  // the input, in transfer
+  Tensor input;                           // a leaf if the input has a gradient
+  Tensor output;                          // metadata and history only, once it has been sent
   TensorForm output_form;
-  PendingTensor grad_arriving;  // the gradient of the output, in transfer
+  std::optional<PendingTensor> grad_arriving;  // the gradient of the output, in transfer
   Tensor input_grad;
   DeferredGradients weights;
 };
@@ -81,6 +86,8 @@ class ScheduleRun {
   }
 
  private:
+  using TransferKey = std::pair<ScheduleStep::Kind, int>;  // and the chunk that sends
+
   bool is_last(int chunk) const { return chunk == model_.num_chunks() - 1; }
   MicroBatchState& state_of(int chunk, int micro_batch) {
     return states_[static_cast<size_t>(chunk * schedule_.micro_batches + micro_batch)];
@@ -127,12 +134,12 @@ class ScheduleRun {
       return;
     }
     if (action.kind == ActionKind::kForward) {
-      if (chunk > 0) own.arriving.wait();
+      if (own.arriving) own.arriving->wait();
       own.output = known->second;
       own.output_form = TensorForm::of(own.output);
       if (is_last(chunk)) losses_.push_back(own.output);
     } else if (action.kind != ActionKind::kBackwardWeight) {
-      if (!is_last(chunk)) own.grad_arriving.wait();
+      if (own.grad_arriving) own.grad_arriving->wait();
       own.output = Tensor();
       own.input_grad = known->second;
     }
@@ -140,7 +147,7 @@ class ScheduleRun {
 
   void forward(MicroBatchState& own, int chunk, int micro_batch) {
     if (chunk > 0) {
-      own.input = own.arriving.wait().detach();
+      own.input = own.arriving->wait().detach();
       own.input.set_requires_grad();
     }
     own.output = model_.forward(chunk, own.input, micro_batch);
@@ -150,7 +157,9 @@ class ScheduleRun {
 
   void send_output(int chunk, int micro_batch) {
     MicroBatchState& own = state_of(chunk, micro_batch);
+    if (is_left_out({ScheduleStep::kTransferForward, chunk}, chunk + 1)) return;
     const auto* attr = model_.input_attr(chunk + 1, own.output);
+    note_if_outside({ScheduleStep::kTransferForward, chunk}, own.output, *attr);
     const CallSite::ReasonScope because("sent to the next stage");
     state_of(chunk + 1, micro_batch).arriving =
         distributed::start_reshard(own.output.detach(), attr->mesh(), attr->placements());
@@ -161,10 +170,29 @@ class ScheduleRun {
   void release(const ScheduleStep& transfer) {
     const int chunk = schedule_.virtual_stage(transfer.stage, transfer.action.chunk);
     if (transfer.kind == ScheduleStep::kTransferForward) {
-      state_of(chunk + 1, transfer.action.micro_batch).arriving.finish_sending();
+      finish_sending(state_of(chunk + 1, transfer.action.micro_batch).arriving);
     } else {
-      state_of(chunk - 1, transfer.action.micro_batch).grad_arriving.finish_sending();
+      finish_sending(state_of(chunk - 1, transfer.action.micro_batch).grad_arriving);
     }
+  }
+  static void finish_sending(std::optional<PendingTensor>& transfer) {
+    if (transfer) transfer->finish_sending();
+  }
+
+  // Whether this rank is on neither side of a transfer, and repeats the result of what needs it.
+  bool is_left_out(const TransferKey& transfer, int consumer) const {
+    if (!outside_.contains(transfer)) return false;
+    const bool is_forward = transfer.first == ScheduleStep::kTransferForward;
+    const bool has_result = is_forward || idle_.contains({ActionKind::kBackward, consumer}) ||
+                            idle_.contains({ActionKind::kBackwardInput, consumer});
+    return has_result && idle_.contains({ActionKind::kForward, consumer});
+  }
+  void note_if_outside(const TransferKey& transfer, const Tensor& sent,
+                       const distributed::TensorDistAttr& to) {
+    const int64_t rank = RankContext::current().rank();
+    if (repeats_idle_ && sent.is_dist() && !sent.dist_attr()->mesh().contains(rank) &&
+        !to.mesh().contains(rank))
+      outside_.insert(transfer);
   }
 
   // With `weights`, gradients of the chunk's parameters are deferred into it.
@@ -173,7 +201,7 @@ class ScheduleRun {
     if (is_last(chunk)) {
       grad = seed(own.output);
     } else {
-      grad = own.grad_arriving.wait();
+      grad = own.grad_arriving->wait();
     }
     if (weights) {
       backward_deferring(own.output, grad, {own.input}, weights);
@@ -195,7 +223,9 @@ class ScheduleRun {
   void send_gradient(int chunk, int micro_batch) {
     MicroBatchState& own = state_of(chunk, micro_batch);
     MicroBatchState& before = state_of(chunk - 1, micro_batch);
+    if (is_left_out({ScheduleStep::kTransferBackward, chunk}, chunk - 1)) return;
     const auto* attr = before.output_form.attr;
+    note_if_outside({ScheduleStep::kTransferBackward, chunk}, own.input_grad, *attr);
     const CallSite::ReasonScope because("a gradient sent to the previous stage");
     before.grad_arriving =
         distributed::start_reshard(own.input_grad, attr->mesh(), attr->placements());
@@ -208,11 +238,26 @@ class ScheduleRun {
   const Tensor loss_scale_;
   const bool repeats_idle_;
   std::map<std::pair<ActionKind, int>, Tensor> idle_;  // results by action and chunk
+  std::set<TransferKey> outside_;                      // transfers that this rank has no part in
   std::vector<MicroBatchState> states_;
   TensorList losses_;
 };
 
 }  // namespace
+
+std::shared_ptr<const PipelineProgram> PipelineProgram::of(distributed::pipeline::ScheduleKind kind,
+                                                           int stages, int micro_batches,
+                                                           int chunks) {
+  using Key = std::tuple<distributed::pipeline::ScheduleKind, int, int, int>;
+  thread_local std::pair<Key, std::shared_ptr<const PipelineProgram>> last;
+  const Key key(kind, stages, micro_batches, chunks);
+  if (!last.second || last.first != key) {
+    last =
+        std::pair(key, std::make_shared<const PipelineProgram>(distributed::pipeline::make_schedule(
+                           kind, stages, micro_batches, chunks)));
+  }
+  return last.second;
+}
 
 Tensor run_schedule(PipelineModel& model, const PipelineProgram& program, const Tensor& loss_scale,
                     bool repeats_idle) {

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -40,6 +41,11 @@ class PipelineProgram {
       : schedule_(std::move(schedule)),
         order_(program_order(schedule_)),
         released_(release_points(schedule_, order_)) {}
+
+  /// The program of a schedule. The thread keeps the last one, since ranks of a dry run follow one
+  /// another. Errors: those of pipeline::make_schedule.
+  static std::shared_ptr<const PipelineProgram> of(distributed::pipeline::ScheduleKind kind,
+                                                   int stages, int micro_batches, int chunks);
 
   const distributed::pipeline::Schedule& schedule() const { return schedule_; }
   const std::vector<distributed::pipeline::ScheduleStep>& order() const { return order_; }

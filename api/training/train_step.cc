@@ -96,8 +96,8 @@ TrainStep::TrainStep(nn::Layer& model, LossFunction loss, TrainerOptions options
   make_optimizer();
   const int stages = stages_of(links_);
   const int chunks = links_ ? links_->num_chunks() / stages : 1;
-  program_.emplace(pipeline::make_schedule(pipeline::parse_schedule_kind(options_.schedule), stages,
-                                           static_cast<int>(options_.micro_batches), chunks));
+  program_ = PipelineProgram::of(pipeline::parse_schedule_kind(options_.schedule), stages,
+                                 static_cast<int>(options_.micro_batches), chunks);
 }
 
 void TrainStep::check_options() const {

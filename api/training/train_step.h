@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "api/nn/layers/sequential.h"
@@ -76,7 +77,7 @@ class TrainStep {
   TrainerOptions options_;
   std::vector<std::string> optimized_names_;
   std::optional<Optimizer> optimizer_;
-  std::optional<PipelineProgram> program_;
+  std::shared_ptr<const PipelineProgram> program_;  // null: the step does not train
   int64_t gradient_bytes_ = 0;
   uint64_t first_micro_batch_ = 0;
   bool fixes_draws_ = false;
