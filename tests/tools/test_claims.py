@@ -134,7 +134,7 @@ def test_the_tests_of_swiglu_are_those_of_the_page():
 # A device writes launches down, and CUDA's events are recorded in streams: other words for other things. Observers
 # observe.
 PREDICTS = (r"distributed/comm/recording/|distributed/simulator/|api/simulation/|api/planning/|api/training/pipeline\."
-            r"|tools/job/(predict_job|plan_command|plan_subject_of)\.|tools/examples\.yaml")
+            r"|tools/job/(predict_job|rank_records|shorten_other_stages|plan_command|plan_subject_of)\.|tools/examples\.yaml")
 CAPTURES = re.compile(rf"{PREDICTS}|api/data/images/image_files\.|" r"api/capture/|api/call/launch\.|api/stablehlo/(lowering|shape)\.cc"
                       r"|phi/core/(recorder|rank_context)\.h|distributed/reshard/(recorded|execute)\.|tools/spmd|tools/op|tools/op_record/op_record\.|tools/gpu_bundle\.py|api/testing/recorded_|tools/autophi\.cc"
                       r"|phi/core/device/(device|launch_graph)\.|phi/gpu/(gpu_device|graph_capture|copy_streams)\.|distributed/comm/(world|communicator|transport)\.|distributed/comm/nccl/(event|command_queue|captured_graphs|nccl_communicator|watchdog)\.")

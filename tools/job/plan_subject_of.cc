@@ -49,6 +49,9 @@ MeshConfig mesh_of(const JobLayout& layout, const nn::Layout& placements) {
   return mesh;
 }
 
+// Whose records are kept: a cut and another one are often finalists one after the other.
+constexpr size_t kKeptLayouts = 2;
+
 void set_run(RunConfig* run, const JobLayout& layout) {
   run->micro_batches = layout.micro_batches;
   run->schedule = name_of(layout.schedule);
@@ -86,7 +89,7 @@ std::vector<ChangedKey> PlannedJob::keys_of(const JobLayout& layout) const {
 
 PlannedJob::PlannedJob(const Setup& setup, int64_t devices, const std::vector<std::string>& fixed,
                        int64_t steps, const distributed::simulator::MachineModel& machine)
-    : setup_(setup), steps_(steps), machine_(machine) {
+    : setup_(setup), machine_(machine), records_(setup, steps, kKeptLayouts) {
   const JobConfig& config = setup.config;
   if (config.mode != "train") {
     throw config.wrong({"mode"},
@@ -96,6 +99,8 @@ PlannedJob::PlannedJob(const Setup& setup, int64_t devices, const std::vector<st
   space_.global_batch = config.run.global_batch;
   space_.layers = layers_of(config);
   for (const std::string& text : fixed) distributed::fix_key(text, &space_);
+  check_fits(config, machine);
+  model_flops_ = model_flops(setup, machine);
 }
 
 std::optional<std::string> PlannedJob::refusal(const JobLayout& layout) const {
@@ -169,11 +174,11 @@ planning::ExplainedLayers PlannedJob::explain(const JobLayout& layout) const {
 }
 
 simulation::RankPrediction PlannedJob::held_by(const JobLayout& layout, int64_t rank) const {
-  return record_rank_of(with_layout(setup_.config, layout), setup_, steps_, rank).held;
+  return records_.of(with_layout(setup_.config, layout), rank).held;
 }
 
 simulation::PredictedStep PlannedJob::predict(const JobLayout& layout) const {
-  return predict_config(with_layout(setup_.config, layout), setup_, steps_, machine_).step;
+  return predict_config(with_layout(setup_.config, layout), records_, machine_, model_flops_).step;
 }
 
 }  // namespace phi::job

@@ -11,6 +11,7 @@
 #include "api/planning/plan_subject.h"
 #include "distributed/simulator/machine.h"
 #include "tools/job/config/rewrite_job.h"
+#include "tools/job/rank_records.h"
 #include "tools/job/setup.h"
 
 namespace phi::job {
@@ -22,7 +23,7 @@ JobConfig with_layout(JobConfig config, const distributed::JobLayout& layout);
 class PlannedJob final : public planning::PlanSubject {
  public:
   /// `setup` is that of a dry run of a job of this many steps; it and `machine` must outlive this.
-  /// Errors: InvalidArgument with file and line for a job that does not train.
+  /// Errors: InvalidArgument with file and line for a job that does not train; those of check_fits.
   PlannedJob(const Setup& setup, int64_t devices, const std::vector<std::string>& fixed,
              int64_t steps, const distributed::simulator::MachineModel& machine);
 
@@ -45,9 +46,10 @@ class PlannedJob final : public planning::PlanSubject {
 
  private:
   const Setup& setup_;
-  const int64_t steps_;
   const distributed::simulator::MachineModel& machine_;
   distributed::LayoutSpace space_;
+  std::optional<double> model_flops_;
+  mutable RankRecords records_;
 };
 
 }  // namespace phi::job

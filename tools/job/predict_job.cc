@@ -7,17 +7,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "api/simulation/predict_step.h"
-#include "api/training/trainer.h"
 #include "distributed/mesh/process_mesh.h"
-#include "phi/core/rank_context.h"
 #include "tools/job/build.h"
-#include "tools/job/run_flags.h"
 
 namespace phi::job {
 namespace {
@@ -27,30 +24,9 @@ using distributed::simulator::Collectives;
 using distributed::simulator::Computation;
 using distributed::simulator::MachineModel;
 using distributed::simulator::WorldPrograms;
-using simulation::RecordedRank;
 using Events = WorldPrograms::Events;
 
 }  // namespace
-
-RecordedRank record_rank_of(const JobConfig& config, const Setup& setup, int64_t steps,
-                            int64_t rank) {
-  const ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
-  const auto make_step = [&]() -> std::function<void()> {
-    RankContext::current().set_deferred_transfer(FLAGS_deferred_transfer);
-    const std::shared_ptr<nn::Layer> model =
-        build_model(config, mesh, setup.weights ? &*setup.weights : nullptr);
-    training::TrainerOptions options = trainer_options(config);
-    options.repeats_idle = true;
-    const auto trainer =
-        std::make_shared<training::Trainer>(*model, config.model.row().loss, std::move(options));
-    return [&config, &setup, model, trainer] {
-      trainer->step(batches_of(config, *setup.data, trainer->next_batch()));
-    };
-  };
-  return simulation::record_rank(mesh, rank, make_step, steps);
-}
-
-namespace {
 
 void check_fits(const JobConfig& config, const MachineModel& machine) {
   if (config.place != machine.device) {
@@ -81,6 +57,8 @@ void check_fits(const JobConfig& config, const MachineModel& machine) {
   }
 }
 
+namespace {
+
 // The machine as the job uses it.
 MachineModel machine_for(const JobConfig& config, MachineModel machine) {
   check_fits(config, machine);
@@ -97,18 +75,6 @@ double flops_of(const Events& events) {
   return flops;
 }
 
-// Of a step without recomputation, as if one rank computed it: copies of values on several ranks
-// count once.
-double model_flops(const Setup& setup) {
-  JobConfig config = setup.config;
-  config.mesh = {.shape = {1}, .dims = {"dp"}};
-  config.run.recompute = Recompute::kNone;
-  config.run.micro_batches = 1;
-  config.run.capture = false;
-  config.memory = {};
-  return flops_of(record_rank_of(config, setup, /*steps=*/1, /*rank=*/0).program.events);
-}
-
 // Of the launches of all ranks.
 double hardware_flops(const WorldPrograms& world) {
   std::vector<double> by_events;
@@ -119,35 +85,44 @@ double hardware_flops(const WorldPrograms& world) {
   return flops;
 }
 
-// Nothing without a peak for the job's dtype.
-std::optional<simulation::TimeAtPeak> time_at_peak(const Setup& setup, const MachineModel& machine,
-                                                   const WorldPrograms& world) {
-  const auto peak = machine.peak_TFLOPS.find(setup.config.run.dtype);
-  if (peak == machine.peak_TFLOPS.end()) return std::nullopt;
-  const double per_second = static_cast<double>(world.num_ranks()) * peak->second * 1e12;
-  return simulation::TimeAtPeak{.model_seconds = model_flops(setup) / per_second,
-                                .hardware_seconds = hardware_flops(world) / per_second};
-}
-
 }  // namespace
 
-PredictedJob predict_config(const JobConfig& config, const Setup& inputs, int64_t steps,
-                            const MachineModel& given,
+std::optional<double> model_flops(const Setup& setup, const MachineModel& machine) {
+  if (!machine.peak_TFLOPS.contains(setup.config.run.dtype)) return std::nullopt;
+  JobConfig config = setup.config;
+  config.mesh = {.shape = {1}, .dims = {"dp"}};
+  config.run.recompute = Recompute::kNone;
+  config.run.micro_batches = 1;
+  config.run.capture = false;
+  config.memory = {};
+  return flops_of(RankRecords(setup, /*steps=*/1).of(config, /*rank=*/0).program.events);
+}
+
+PredictedJob predict_config(const JobConfig& config, RankRecords& records,
+                            const MachineModel& given, std::optional<double> model_flops,
                             const distributed::simulator::SimulateOptions& options) {
   const MachineModel machine = machine_for(config, given);
   const ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
   PredictedJob out;
-  out.world = simulation::record_world(
-      mesh, [&](int64_t rank) { return record_rank_of(config, inputs, steps, rank); });
+  out.world =
+      simulation::record_world(mesh, [&](int64_t rank) { return records.of(config, rank); });
   out.step = simulation::predict(out.world, machine,
                                  config.run.global_batch * items_per_sample(config), options);
-  out.step.prediction.at_peak = time_at_peak(inputs, machine, out.world.programs);
+  if (model_flops) {
+    const double per_second =
+        static_cast<double>(mesh.size()) * machine.peak_TFLOPS.at(config.run.dtype) * 1e12;
+    out.step.prediction.at_peak =
+        simulation::TimeAtPeak{.model_seconds = *model_flops / per_second,
+                               .hardware_seconds = hardware_flops(out.world.programs) / per_second};
+  }
   return out;
 }
 
 PredictedJob predict_job(const Setup& setup, int64_t steps, const MachineModel& machine,
                          const distributed::simulator::SimulateOptions& options) {
-  return predict_config(setup.config, setup, steps, machine, options);
+  check_fits(setup.config, machine);
+  RankRecords records(setup, steps);
+  return predict_config(setup.config, records, machine, model_flops(setup, machine), options);
 }
 
 }  // namespace phi::job

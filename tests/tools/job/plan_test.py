@@ -160,6 +160,7 @@ class Plan(plan_jobs.PlanCase):
     def test_mistakes_are_said_once(self):
         job = self.folder.write("job.yaml", self.text)
         forward = self.folder.write("forward.yaml", launch.job_text())
+        gpus = self.folder.write("gpus.yaml", launch.job_text(model=MODEL, run=RUN, mode="train", place="gpu"))
         machine = f"--machine={self.machine}"
         cases = [
             (2, [], "autophi plan expects one job file, got 0"),
@@ -172,6 +173,7 @@ class Plan(plan_jobs.PlanCase):
             (1, [job, machine, "--devices=4", "--fix=tp=x"], "cannot fix tp=x: 'x' is not a number."),
             (1, [job, machine, "--devices=4", "--fix=recompute=some"], "cannot fix recompute=some: 'some' is not among the values of the key: none, selective, full."),
             (1, [job, machine, "--devices=4", "--fix=tp=3"], "none of 0 layouts is possible"),
+            (1, [gpus, machine, "--devices=4"], "the job runs on place gpu, and"),
             (1, [forward, machine, "--devices=4"], "key 'mode' (by default): mode forward is not planned; set mode: train."),
         ]
         for status, args, message in cases:

@@ -2,6 +2,7 @@
 
 Times depend on the machine, so only their structure is tested; bytes must be exact."""
 
+import itertools
 import json
 import os
 import pathlib
@@ -63,6 +64,26 @@ class Simulate(unittest.TestCase):
                             self.assertEqual(sum(own["held_at_peak"].values()), own["peak_tensor_bytes"])
                             in_step = sum(sum(links.values()) for links in own["bytes_by_link"].values())
                             self.assertEqual(steps * in_step, own["bytes_sent"])
+
+    def test_a_rank_of_a_pipeline_does_the_same_if_other_stages_are_recorded_whole(self):
+        models = [{"layers": 5, "dropout": 0.1}, {"kind": "llama", "layers": 7, "kv_heads": 2, "ffn": 48}]
+        runs = [
+            ("pp=2,dp=2", None, {"zero_stage": 2}),
+            ("pp=3", [1, 3, -4], {"schedule": "zb_h1", "recompute": "full"}),
+            ("pp=4,tp=2", None, {"micro_batches": 4, "sequence_parallel": True, "recompute": "selective"}),
+        ]
+        for model, (mesh, cut, run) in itertools.product(models, runs):
+            with self.subTest(model=model, mesh=mesh):
+                job = {"model": model, "run": {"global_batch": 8, **run}, "mode": "train"}
+                if cut:
+                    job["pipeline"] = {"cut": [*cut[:-1], model["layers"] + cut[-1]]}
+                predictions = [
+                    self.simulate(launch.job_text(**job, **whole), f"--mesh={mesh}")[0]
+                    for whole in ({}, {"placements": {"parameters": {"layer0.*": {}}}})
+                ]
+                self.assertEqual(*predictions)
+                layers = {name for rank in predictions[0]["ranks"] for name in rank["held_at_peak"] if " of layer " in name}
+                self.assertGreaterEqual(len(layers), model["layers"])
 
     def test_layouts_are_in_a_sane_order(self):
         text = launch.job_text(model={"d_model": 64}, run={"global_batch": 16, "micro_batches": 8}, mode="train")

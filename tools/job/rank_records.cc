@@ -1,0 +1,94 @@
+// Looks records up by what a layout sets.
+#include "tools/job/rank_records.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "api/simulation/predict_step.h"
+#include "api/training/trainer.h"
+#include "distributed/mesh/process_mesh.h"
+#include "phi/core/rank_context.h"
+#include "tools/job/build.h"
+#include "tools/job/run_flags.h"
+#include "tools/job/shorten_other_stages.h"
+
+namespace phi::job {
+namespace {
+
+using simulation::RecordedRank;
+
+// Adds to the numbers of layers.
+void renumber_layers(int64_t added, MemoryHolders* held) {
+  constexpr std::string_view kLayer = " of layer ";
+  for (MemoryHolder& holder : *held) {
+    const size_t at = holder.name.find(kLayer);
+    if (at == std::string::npos) continue;
+    const size_t number = at + kLayer.size();
+    holder.name = holder.name.substr(0, number) +
+                  std::to_string(std::stoll(holder.name.substr(number)) + added);
+  }
+}
+
+std::string layout_without_cut(const JobConfig& config) {
+  const RunConfig& run = config.run;
+  return fmt::format("{} {} {} {} {} {} {}", config.mesh.to_string(), run.micro_batches,
+                     run.schedule, run.chunks, run.zero_stage, run.sequence_parallel,
+                     static_cast<int>(run.recompute));
+}
+
+}  // namespace
+
+RecordedRank RankRecords::of(const JobConfig& config, int64_t rank) {
+  if (const auto shorter = inputs_.weights ? std::nullopt : shorten_other_stages(config, rank)) {
+    try {
+      RecordedRank recorded = known_or_recorded(shorter->config, rank);
+      renumber_layers(shorter->left_out, &recorded.held.held_at_peak);
+      return recorded;
+    } catch (const Error&) {  // it numbers layers otherwise: that of the whole job is reported
+    }
+  }
+  return known_or_recorded(config, rank);
+}
+
+RecordedRank RankRecords::known_or_recorded(const JobConfig& config, int64_t rank) {
+  if (kept_ == 0) return record(config, rank);
+  const std::string layout = layout_without_cut(config);
+  const auto known = std::ranges::find(
+      known_, layout, [](const auto& entry) -> const std::string& { return entry.first; });
+  if (known == known_.end()) {
+    if (known_.size() == kept_) known_.pop_back();
+    known_.emplace_front(layout, Ranks());
+  } else {
+    std::rotate(known_.begin(), known, known + 1);
+  }
+  Ranks& ranks = known_.front().second;
+  const auto key = std::pair(config.pipeline.cut, rank);
+  const auto own = ranks.find(key);
+  if (own != ranks.end()) return own->second;
+  return ranks.emplace(key, record(config, rank)).first->second;
+}
+
+RecordedRank RankRecords::record(const JobConfig& config, int64_t rank) const {
+  const distributed::ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
+  const auto make_step = [&]() -> std::function<void()> {
+    RankContext::current().set_deferred_transfer(FLAGS_deferred_transfer);
+    const std::shared_ptr<nn::Layer> model =
+        build_model(config, mesh, inputs_.weights ? &*inputs_.weights : nullptr);
+    training::TrainerOptions options = trainer_options(config);
+    options.repeats_idle = true;
+    const auto trainer =
+        std::make_shared<training::Trainer>(*model, config.model.row().loss, std::move(options));
+    return [this, &config, model, trainer] {
+      trainer->step(batches_of(config, *inputs_.data, trainer->next_batch()));
+    };
+  };
+  return simulation::record_rank(mesh, rank, make_step, steps_);
+}
+
+}  // namespace phi::job

@@ -1,0 +1,22 @@
+// Shortens the pipeline stages of other ranks, so that a rank is recorded faster.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "tools/job/config/config.h"
+
+namespace phi::job {
+
+struct ShortenedJob {
+  JobConfig config;
+  int64_t left_out = 0;  // layers before those of the rank
+};
+
+/// A job in which `rank` launches, sends and holds the same, but other stages have one layer each:
+/// of other stages a rank does nothing, and knows the placements of their ends. Nothing if the job
+/// has no such layers, or if they may differ: placements that name layers, stages of several
+/// chunks, a captured step.
+std::optional<ShortenedJob> shorten_other_stages(const JobConfig& config, int64_t rank);
+
+}  // namespace phi::job
