@@ -112,9 +112,10 @@ double seconds_of(const RankProgram& program, const JobLayout& layout, MachineMo
   WorldPrograms world;
   const size_t events = world.add_events(program.events);
   const size_t nothing = world.add_events({});
-  const auto pp = static_cast<size_t>(mesh.dim_of("pp"));
-  for (int64_t rank = 0; rank < mesh.size(); ++rank) {
-    if ((*mesh.coord_of(rank))[pp] == 0) {
+  const int pp = mesh.dim_of("pp");
+  const int64_t last = mesh.slice(pp, 0).highest_rank();
+  for (int64_t rank = 0; rank <= last; ++rank) {
+    if ((*mesh.coord_of(rank))[static_cast<size_t>(pp)] == 0) {
       world.add_rank({events, groups.of(rank, world)});
     } else {
       world.add_rank({nothing, {}});
@@ -224,15 +225,38 @@ const PartCostTable::Passes& PartCostTable::passes_of(const JobLayout& layout) {
 }
 
 const PartCostTable::States& PartCostTable::states_of(const JobLayout& layout) {
-  const StateKey key(layout.dp, layout.pp, layout.tp, layout.zero_stage, layout.order);
+  const auto key_of = [&](distributed::MeshOrder order) {
+    return StateKey(layout.dp, layout.pp, layout.tp, layout.zero_stage, order);
+  };
+  const StateKey key = key_of(layout.order);
   if (const auto known = states_.find(key); known != states_.end()) return known->second;
   ++trials_;
   JobLayout alone = trial_layout(layout);
   alone.sequence_parallel = false;
   alone.recompute = distributed::Recompute::kNone;
   const RecordedTrial trial = record(subject_, alone, alone.dp);
+  std::optional<RecordedTrial> smaller;
+  if (trial.shares.size() == kTrialLayers) {
+    ++trials_;
+    smaller = record(subject_, alone, alone.dp, kTrialLayers - 1);
+    if (smaller->shares.size() == kTrialLayers) smaller.reset();
+  }
+  // Without pp, both orders of a mesh have the same ranks.
+  JobLayout ordered = layout;
+  for (const auto order :
+       {distributed::MeshOrder::kDpOutside, distributed::MeshOrder::kPpOutside}) {
+    ordered.order = alone.order = order;
+    states_[key_of(order)] = states_from(trial, smaller, alone, ordered);
+  }
+  return states_.at(key);
+}
+
+PartCostTable::States PartCostTable::states_from(const RecordedTrial& trial,
+                                                 const std::optional<RecordedTrial>& smaller,
+                                                 const JobLayout& alone,
+                                                 const JobLayout& layout) const {
   States states;
-  add_updates(layout, alone, trial, &states);
+  add_updates(layout, alone, trial, smaller, &states);
   states.shared.resize(trial.layers.size());
   for (const RecordedPart& part : trial.parts) {
     if (part.chunk < 0 || layout.zero_stage < 2) continue;
@@ -248,11 +272,12 @@ const PartCostTable::States& PartCostTable::states_of(const JobLayout& layout) {
   const training::StateBytes& bytes = trial.state_bytes;
   states.bytes = static_cast<int64_t>(
       static_cast<double>(bytes.parameters + bytes.gradients + bytes.states) / own);
-  return states_[key] = std::move(states);
+  return states;
 }
 
 void PartCostTable::add_updates(const JobLayout& layout, const JobLayout& alone,
-                                const RecordedTrial& trial, States* states) {
+                                const RecordedTrial& trial,
+                                const std::optional<RecordedTrial>& smaller, States* states) const {
   const auto sum_of = [&](const RecordedTrial& recorded) {
     UpdateSum sum;
     for (const RecordedPart& part : recorded.parts) {
@@ -265,11 +290,7 @@ void PartCostTable::add_updates(const JobLayout& layout, const JobLayout& alone,
   };
   const UpdateSum all = sum_of(trial);
   std::optional<UpdateSum> of_two;
-  if (trial.shares.size() == kTrialLayers) {
-    ++trials_;
-    const RecordedTrial smaller = record(subject_, alone, alone.dp, kTrialLayers - 1);
-    if (smaller.shares.size() < kTrialLayers) of_two = sum_of(smaller);
-  }
+  if (smaller) of_two = sum_of(*smaller);
   states->updates = of_two ? by_layer(all.seconds, of_two->seconds, trial.shares)
                            : by_share(all.seconds, trial.shares);
   states->issues =

@@ -70,8 +70,13 @@ class PartCostTable {
 
   const Passes& passes_of(const distributed::JobLayout& layout);
   const States& states_of(const distributed::JobLayout& layout);
+  /// From a trial of `alone` and one with a layer less.
+  States states_from(const RecordedTrial& trial, const std::optional<RecordedTrial>& smaller,
+                     const distributed::JobLayout& alone,
+                     const distributed::JobLayout& layout) const;
   void add_updates(const distributed::JobLayout& layout, const distributed::JobLayout& alone,
-                   const RecordedTrial& trial, States* states);
+                   const RecordedTrial& trial, const std::optional<RecordedTrial>& smaller,
+                   States* states) const;
   double weight_share_of(const distributed::JobLayout& layout);
   int64_t rows_of(const distributed::JobLayout& layout) const;
   PassKey key_of(const distributed::JobLayout& layout) const;

@@ -79,7 +79,7 @@ std::optional<JobLayout> with_best_cut(const JobLayout& layout, const PartCosts&
 
 void sort_by_seconds(std::vector<PlannedLayout>* plans) {
   std::ranges::stable_sort(*plans, {},
-                           [](const PlannedLayout& plan) { return plan.predicted.step_seconds; });
+                           [](const PlannedLayout& plan) { return plan.predicted->step_seconds; });
 }
 
 }  // namespace
@@ -276,6 +276,7 @@ std::vector<Planner::Candidate> Planner::best_of(const std::vector<Candidate>& c
     for (const JobLayout& layout : cuts) {
       Candidate cut{layout, lower_bound(layout, *costs)};
       if (!may_fit(cut) || is_ruled_out(layout)) continue;
+      if (best.size() >= wanted && seconds_of(cut) > seconds_of(best[wanted - 1])) continue;
       cut.estimate = played(layout, *costs, result);
       best.insert(std::ranges::upper_bound(best, seconds_of(cut), {}, seconds_of), cut);
     }
@@ -302,8 +303,10 @@ std::variant<PlannedLayout, TooLargeLayout> Planner::simulated(const JobLayout& 
   const auto held = subject_.held_by(layout, rank);
   if (held.peak_tensor_bytes > room_)
     return keep(TooLargeLayout{layout, rank, held.peak_tensor_bytes, held.held_at_peak});
-  PlannedLayout planned{layout, estimate, subject_.predict(layout).prediction};
-  const auto& ranks = planned.predicted.ranks;
+  PlannedLayout planned{
+      layout, estimate,
+      std::make_shared<const simulation::Prediction>(subject_.predict(layout).prediction)};
+  const auto& ranks = planned.predicted->ranks;
   const auto fullest =
       std::ranges::max_element(ranks, {}, &simulation::RankPrediction::peak_tensor_bytes);
   planned.fullest_rank = fullest - ranks.begin();

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -37,7 +38,7 @@ struct PlannerOptions {
 struct PlannedLayout {
   distributed::JobLayout layout;
   Estimate estimate;
-  simulation::Prediction predicted;
+  std::shared_ptr<const simulation::Prediction> predicted;  // not null
   int64_t fullest_rank = 0;
   int64_t peak_bytes = 0;       // of the fullest rank
   double measured_seconds = 0;  // of a step; 0: not measured

@@ -25,9 +25,9 @@ std::string memory_of(const PlannedLayout& plan, int64_t memory_bytes) {
 }
 
 std::string utilisation_of(const PlannedLayout& plan) {
-  const auto& at_peak = plan.predicted.at_peak;
+  const auto& at_peak = plan.predicted->at_peak;
   if (!at_peak) return "";
-  return fmt::format("  {:4.1f} %", 100 * at_peak->model_seconds / plan.predicted.step_seconds);
+  return fmt::format("  {:4.1f} %", 100 * at_peak->model_seconds / plan.predicted->step_seconds);
 }
 
 size_t width_of(const std::vector<PlannedLayout>& plans, size_t top) {
@@ -39,13 +39,13 @@ size_t width_of(const std::vector<PlannedLayout>& plans, size_t top) {
 
 // "+1.2 s"
 std::string more_seconds(const PlannedLayout& plan, const PlannedLayout& best) {
-  return fmt::format("{:+.3g} s", plan.predicted.step_seconds - best.predicted.step_seconds);
+  return fmt::format("{:+.3g} s", plan.predicted->step_seconds - best.predicted->step_seconds);
 }
 
 // The kind of time by which two plans differ most, on the rank of each that computes longest.
 std::string largest_part(const PlannedLayout& plan, const PlannedLayout& best) {
   const auto parts = [](const PlannedLayout& each) {
-    const auto& ranks = each.predicted.ranks;
+    const auto& ranks = each.predicted->ranks;
     const auto slowest =
         std::ranges::max_element(ranks, {}, &simulation::RankPrediction::compute_seconds);
     return std::array{std::pair("computation", slowest->compute_seconds),
@@ -71,7 +71,7 @@ std::string table(const PlanResult& result, int64_t memory_bytes, size_t top) {
   for (size_t i = 0; i < std::min(top, result.plans.size()); ++i) {
     const PlannedLayout& plan = result.plans[i];
     out += fmt::format("{:>3}  {:<{}}  {:>7.4g} s{}  {}\n", i + 1, to_string(plan.layout), width,
-                       plan.predicted.step_seconds, utilisation_of(plan),
+                       plan.predicted->step_seconds, utilisation_of(plan),
                        memory_of(plan, memory_bytes));
   }
   return out;
@@ -79,9 +79,9 @@ std::string table(const PlanResult& result, int64_t memory_bytes, size_t top) {
 
 size_t undecided(const PlanResult& result, double error) {
   if (result.plans.empty()) return 0;
-  const double most = result.plans.front().predicted.step_seconds * (1 + error);
+  const double most = result.plans.front().predicted->step_seconds * (1 + error);
   const auto decided = std::ranges::find_if(
-      result.plans, [&](const PlannedLayout& plan) { return plan.predicted.step_seconds > most; });
+      result.plans, [&](const PlannedLayout& plan) { return plan.predicted->step_seconds > most; });
   return static_cast<size_t>(decided - result.plans.begin());
 }
 
@@ -94,10 +94,10 @@ std::string table(const std::vector<RuleOfThumb>& rules, const PlannedLayout& be
                                           : "not reached within the time limit");
       continue;
     }
-    out +=
-        fmt::format("  {}: {}, {} ({:+.1f} %)\n", rule.rule, to_string(rule.planned->layout),
-                    more_seconds(*rule.planned, best),
-                    100 * (rule.planned->predicted.step_seconds / best.predicted.step_seconds - 1));
+    out += fmt::format(
+        "  {}: {}, {} ({:+.1f} %)\n", rule.rule, to_string(rule.planned->layout),
+        more_seconds(*rule.planned, best),
+        100 * (rule.planned->predicted->step_seconds / best.predicted->step_seconds - 1));
   }
   return out;
 }
@@ -164,7 +164,7 @@ ordered_json to_json(const PlanResult& result, const std::vector<RuleOfThumb>& r
                          {"estimated_bytes", plan.estimate.bytes},
                          {"peak_tensor_bytes", plan.peak_bytes},
                          {"fullest_rank", plan.fullest_rank},
-                         {"predicted", simulation::to_json(plan.predicted)}};
+                         {"predicted", simulation::to_json(*plan.predicted)}};
     if (plan.measured_seconds > 0) json["measured_seconds"] = plan.measured_seconds;
     return json;
   };

@@ -2,7 +2,9 @@
 #include "api/simulation/composed_step.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
+#include <variant>
 
 #include "distributed/pipeline/schedules/data_flow.h"
 #include "distributed/simulator/simulate.h"
@@ -165,6 +167,21 @@ MachineModel links_of_first_ranks(const MachineModel& machine, int64_t ranks_per
   return links;
 }
 
+// The time of programs that only compute, for known times; nothing for others.
+std::optional<double> known_seconds(const RankPrograms& programs) {
+  double longest = 0;
+  for (const RankProgram& program : programs) {
+    double seconds = 0;
+    for (const auto& event : program.events) {
+      const auto* computation = std::get_if<Computation>(&event);
+      if (computation == nullptr || computation->seconds <= 0) return std::nullopt;
+      seconds += computation->seconds;
+    }
+    longest = std::max(longest, seconds);
+  }
+  return longest;
+}
+
 // For programs of some ranks. The others send as much at the same time.
 MachineModel with_links_in_use(MachineModel machine) {
   for (auto& link : machine.links) {
@@ -186,6 +203,9 @@ BodySeconds BodyTimes::of(const std::shared_ptr<const Body>& body) {
 double BodyTimes::seconds_of(const RankPrograms& programs) const {
   const auto has_events = [](const RankProgram& each) { return !each.events.empty(); };
   if (std::ranges::none_of(programs, has_events)) return 0;
+  if (machine_.issue_us == 0) {
+    if (const auto known = known_seconds(programs)) return *known;
+  }
   MachineModel machine = with_links_in_use(machine_);
   machine.cores = 0;
   return distributed::simulator::simulate(programs, machine).seconds;
@@ -195,7 +215,7 @@ double simulate(const ComposedStep& step, BodyTimes& times) {
   check_composed(step);
   const RankPrograms programs = StagePrograms(step, times).build();
   const MachineModel machine = links_of_first_ranks(times.machine(), step.ranks_per_stage);
-  return distributed::simulator::simulate(programs, machine).seconds;
+  return distributed::simulator::simulate(programs, machine, {.one_by_one = true}).seconds;
 }
 
 }  // namespace phi::simulation

@@ -206,7 +206,7 @@ std::string table(const std::vector<MeasuredPlan>& measured) {
   std::string out = fmt::format("measured on this machine (median of {} steps), fastest first:\n",
                                 kRounds * (kStepsOfRun - 1));
   for (const auto& [plan, fault] : measured) {
-    const double predicted = plan.predicted.step_seconds;
+    const double predicted = plan.predicted->step_seconds;
     const std::string result =
         fault.empty() ? fmt::format("measured {:.4g} s ({:+.1f} %)", plan.measured_seconds,
                                     100 * (plan.measured_seconds / predicted - 1))

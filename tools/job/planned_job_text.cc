@@ -37,7 +37,7 @@ std::string planned_job_text(const PlannedJob& job, const planning::PlannedLayou
   const PlanConfig key{.devices = config.mesh.num_ranks(),
                        .machine = machine_name,
                        .machine_content = content_of(machine),
-                       .step_seconds = plan.predicted.step_seconds,
+                       .step_seconds = plan.predicted->step_seconds,
                        .peak_bytes = plan.peak_bytes,
                        .of = planned_values(config)};
   return rewrite_job(text, file, {{"plan", to_yaml(key)}});

@@ -115,7 +115,7 @@ TEST(PlanModel, FindsTheFastestOfAllLayouts) {
   for (const ModelToPlan& model : {net_to_plan(), flat_to_plan()}) {
     const ModelPlan plan = plan_model(model, 4, machine, {.finalists = 4}, some);
     const PlannedModel subject(model, 4, machine, 0, some);
-    EXPECT_LE(plan.result.plans.front().predicted.step_seconds,
+    EXPECT_LE(plan.result.plans.front().predicted->step_seconds,
               1.02 * seconds_of_best(subject, subject.space()))
         << table(plan);
   }
@@ -185,8 +185,8 @@ TEST(PlanModel, AShortModelGivesTheSamePlan) {
   EXPECT_EQ(blocks, (std::set<int64_t>{2, 3}));
   EXPECT_EQ(to_string(tried.result.plans.front().layout),
             to_string(whole.result.plans.front().layout));
-  EXPECT_EQ(tried.result.plans.front().predicted.step_seconds,
-            whole.result.plans.front().predicted.step_seconds);
+  EXPECT_EQ(tried.result.plans.front().predicted->step_seconds,
+            whole.result.plans.front().predicted->step_seconds);
   const ModelPlan along_tp = plan_model(model, 4, machine, {.finalists = 1}, {.tp = {4}});
   const std::string text = table(along_tp);
   const size_t line = text.find("\n  block*.up.weight {tp: S1}: next best ");
