@@ -13,8 +13,9 @@ namespace phi::job {
 std::optional<ShortenedJob> shorten_other_stages(const JobConfig& config, int64_t rank) {
   const std::string& key = config.model.row().repeated;
   const int64_t stages = config.mesh.extent("pp");
+  const bool has_equal_layers = config.models.empty() && config.placements.rows().empty();
   if (key.empty() || stages == 1 || config.run.chunks > 1 || config.run.capture ||
-      !config.placements.rows().empty())
+      !has_equal_layers)
     return std::nullopt;
   const int64_t layers = config.model.values.size(key);
   if (layers <= stages) return std::nullopt;

@@ -15,8 +15,8 @@ struct ShortenedJob {
 
 /// A job in which `rank` launches, sends and holds the same, but other stages have one layer each:
 /// of other stages a rank does nothing, and knows the placements of their ends. Nothing if the job
-/// has no such layers, or if they may differ: placements that name layers, stages of several
-/// chunks, a captured step.
+/// has no such layers, or if they may differ: kinds of models of a library, placements that name
+/// layers, stages of several chunks, a captured step.
 std::optional<ShortenedJob> shorten_other_stages(const JobConfig& config, int64_t rank);
 
 }  // namespace phi::job
