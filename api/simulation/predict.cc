@@ -1,11 +1,30 @@
 // Joins simulated times with what recorded ranks hold and send.
 #include "api/simulation/predict.h"
 
+#include <cmath>
 #include <map>
 #include <utility>
 #include <vector>
 
 namespace phi::simulation {
+
+namespace {
+
+using distributed::simulator::MachineModel;
+
+int64_t bytes_of_MiB(double MiB) { return std::llround(std::ceil(MiB * (1 << 20))); }
+
+// Adds what kernels and the rest of the process need to what tensors reserve.
+void add_other_memory(const MachineModel& machine, RankPrediction* own) {
+  const bool is_known =
+      own->reserved_bytes > 0 && machine.device == "cpu" && machine.scratch_MiB > 0;
+  if (!is_known) return void(own->reserved_bytes = 0);
+  own->reserved_bytes += bytes_of_MiB(machine.scratch_MiB);
+  if (machine.process_MiB > 0)
+    own->process_bytes = own->reserved_bytes + bytes_of_MiB(machine.process_MiB);
+}
+
+}  // namespace
 
 PredictedStep predict(const RecordedWorld& world,
                       const distributed::simulator::MachineModel& machine, int64_t items,
@@ -25,6 +44,7 @@ PredictedStep predict(const RecordedWorld& world,
     sent.push_back(link_bytes(world.programs, machine, rank));
   for (size_t rank = 0; rank < simulated.ranks.size(); ++rank) {
     RankPrediction own = world.held[world.held_by[rank]];
+    add_other_memory(machine, &own);
     own.compute_seconds = simulated.ranks[rank].compute;
     own.exposed_seconds = simulated.ranks[rank].exposed;
     own.bubble_seconds = simulated.ranks[rank].bubble;

@@ -2,6 +2,7 @@
 #include "api/simulation/predict_step.h"
 
 #include <algorithm>
+#include <variant>
 
 #include "api/simulation/record_step.h"
 #include "api/simulation/shard_symmetry.h"
@@ -10,6 +11,18 @@
 #include "phi/core/storage/memory_ledger.h"
 
 namespace phi::simulation {
+
+namespace {
+
+// Matmuls and attention of 16 bits have scratch memory that grows with their arrays.
+bool has_bounded_scratch(const distributed::simulator::RankProgram& program) {
+  return std::ranges::none_of(program.events, [](const auto& event) {
+    const auto* launch = std::get_if<distributed::simulator::Computation>(&event);
+    return launch != nullptr && is_floating(launch->dtype) && size_of(launch->dtype) == 2;
+  });
+}
+
+}  // namespace
 
 RecordedRank record_rank(const distributed::ProcessMesh& mesh, int64_t rank,
                          const MakeStep& make_step, int64_t steps) {
@@ -35,6 +48,10 @@ RecordedRank record_rank(const distributed::ProcessMesh& mesh, int64_t rank,
   recorded.held.bytes_received = in_all(&Counters::bytes_received);
   recorded.held.peak_tensor_bytes = world.rank_context().memory()->planned().peak;
   recorded.held.held_at_peak = ledger.at_peak();
+  // Objects of storages are real, in a dry run too.
+  if (has_bounded_scratch(recorded.program))
+    recorded.held.reserved_bytes =
+        ledger.reserved() + world.rank_context().memory()->stats(DeviceKind::CPU).peak_reserved;
   recorded.asymmetries = shards.asymmetries();
   return recorded;
 }

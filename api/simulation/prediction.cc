@@ -40,9 +40,16 @@ std::vector<size_t> representatives_of(const Prediction& prediction) {
   return lowest;
 }
 
+// Null if unknown.
+nlohmann::ordered_json known(int64_t bytes) {
+  return bytes > 0 ? nlohmann::ordered_json(bytes) : nlohmann::ordered_json();
+}
+
 nlohmann::ordered_json entry(const RankPrediction& own) {
   return {{"peak_tensor_bytes", own.peak_tensor_bytes},
           {"held_at_peak", to_json(own.held_at_peak)},
+          {"reserved_bytes", known(own.reserved_bytes)},
+          {"process_bytes", known(own.process_bytes)},
           {"bytes_sent", own.bytes_sent},
           {"bytes_received", own.bytes_received},
           {"bytes_by_link", own.bytes_by_link},
@@ -55,6 +62,15 @@ nlohmann::ordered_json entry_of_rank(size_t rank, const RankPrediction& own) {
   nlohmann::ordered_json out = {{"rank", rank}};
   out.update(entry(own));
   return out;
+}
+
+// What the process of a rank takes from the system.
+std::string memory_line(const RankPrediction& own, std::ptrdiff_t rank) {
+  if (own.reserved_bytes == 0) return "";
+  const std::string process =
+      own.process_bytes > 0 ? fmt::format(", its process {}", human_bytes(own.process_bytes)) : "";
+  return fmt::format("tensors of rank {} reserve at most {}{}\n", rank,
+                     human_bytes(own.reserved_bytes), process);
 }
 
 std::string counted(size_t n, std::string_view what, std::string_view plural) {
@@ -104,7 +120,7 @@ nlohmann::ordered_json to_json(const Prediction& prediction) {
   using Json = nlohmann::ordered_json;
   Json out = {{"step_seconds", prediction.step_seconds}, {"tokens_per_s", prediction.tokens_per_s}};
   out.update(utilisation_json(prediction.at_peak, prediction.step_seconds));
-  out["device_bytes"] = prediction.device_bytes > 0 ? Json(prediction.device_bytes) : Json();
+  out["device_bytes"] = known(prediction.device_bytes);
   out["unlisted_ops"] = prediction.unlisted;
   out["ranks"] = std::move(ranks);
   return out;
@@ -168,6 +184,7 @@ std::string table(const Prediction& prediction) {
   if (most != prediction.ranks.end()) {
     out += fmt::format("at the peak of rank {}: {}\n", most - prediction.ranks.begin(),
                        to_string(most->held_at_peak));
+    out += memory_line(*most, most - prediction.ranks.begin());
   }
   if (!prediction.unlisted.empty()) {
     out += fmt::format("without rates of their own: {}\n", fmt::join(prediction.unlisted, ", "));

@@ -24,7 +24,7 @@ namespace phi::simulation {
 
 struct RecordedRank {
   distributed::simulator::RankProgram program;
-  RankPrediction held;                     // without times
+  RankPrediction held;                     // without times and what kernels and the process need
   std::vector<std::string> asymmetries{};  // ShardSymmetry::asymmetries
 };
 

@@ -100,6 +100,8 @@ struct MachineModel {
   std::string device = "cpu";
   double memory_GiB = 0;                   // of one device; 0: unknown
   double reserved_GiB = 0;                 // part of it that tensors cannot have: driver, libraries
+  double scratch_MiB = 0;                  // most scratch memory of float32 kernels; 0: unknown
+  double process_MiB = 0;                  // memory of a process besides its tensors; 0: unknown
   double memory_GBps = 0;                  // no launch reads and writes faster; 0: no such limit
   std::map<DataType, double> peak_TFLOPS;  // of one device, by dtype of matmuls; for utilisation
   double cores = 0;                        // that the ranks share; 0: each rank has its own

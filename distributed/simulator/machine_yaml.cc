@@ -241,6 +241,8 @@ std::string text_of(const LinkLevel& level) {
 void read_memory(YamlMap& map, MachineModel* machine) {
   machine->memory_GiB = number_or<double>(map, "memory_GiB", 0);
   machine->reserved_GiB = number_or<double>(map, "reserved_GiB", 0);
+  machine->scratch_MiB = number_or<double>(map, "scratch_MiB", 0);
+  machine->process_MiB = number_or<double>(map, "process_MiB", 0);
   machine->memory_GBps = number_or<double>(map, "memory_GBps", 0);
   if (machine->reserved_GiB > 0 && machine->reserved_GiB >= machine->memory_GiB) {
     map.fail(map.get("reserved_GiB"),
@@ -313,6 +315,8 @@ std::string to_yaml(const MachineModel& machine) {
     out += fmt::format("prediction_error: {}\n", machine.prediction_error);
   if (machine.memory_GiB > 0) out += fmt::format("memory_GiB: {}\n", machine.memory_GiB);
   if (machine.reserved_GiB > 0) out += fmt::format("reserved_GiB: {}\n", machine.reserved_GiB);
+  if (machine.scratch_MiB > 0) out += fmt::format("scratch_MiB: {}\n", machine.scratch_MiB);
+  if (machine.process_MiB > 0) out += fmt::format("process_MiB: {}\n", machine.process_MiB);
   if (machine.memory_GBps > 0) out += fmt::format("memory_GBps: {}\n", machine.memory_GBps);
   if (!machine.peak_TFLOPS.empty()) out += "peak_TFLOPS:\n";
   for (const auto& [dtype, peak] : machine.peak_TFLOPS)

@@ -13,6 +13,7 @@
 #include "distributed/checkpoint/folder.h"
 #include "distributed/checkpoint/storage/folder_files.h"
 #include "phi/common/errors.h"
+#include "phi/core/device/device.h"
 #include "phi/core/rank_context.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/build.h"
@@ -361,6 +362,9 @@ RankReport Job::rank_report(const nn::Sequential& model, int64_t parameter_peak,
   own.checkpoint_bytes_read = checkpoint_bytes_read_;
   own.program_steps = program_steps_;
   own.program_arena_bytes = program_arena_bytes_;
+  const RankContext& rank = RankContext::current();
+  if (!rank.is_dry() && Device::of(rank.place()).is_host())
+    own.reserved_bytes += program_arena_bytes_;
   return own;
 }
 

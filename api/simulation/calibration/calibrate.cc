@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "api/simulation/calibration/measured_families.h"
+#include "api/simulation/calibration/measured_memory.h"
 #include "api/simulation/calibration/measured_messages.h"
 #include "api/simulation/calibration/timing.h"
 #include "api/simulation/record_step.h"
@@ -66,6 +67,8 @@ class Calibrator {
       for (const MeasuredFamily& family : measured_families()) measure(family, dtype);
     }
     if (World::current().size() > 1) measure_messages(options_.quick, &result_);
+    memory_.note_process();
+    memory_.write(&machine);
     return std::move(result_);
   }
 
@@ -79,7 +82,10 @@ class Calibrator {
     std::vector<double> spreads;
     for (const int64_t size : sizes(family.sizes)) {
       const double work = counted(family, dtype, size);
-      const Timing timing = time_on_all(family.make(dtype, size), budget_, &evictor_);
+      const Work launches = family.make(dtype, size);
+      if (dtype == DataType::FLOAT32) memory_.note_scratch(family.name, launches);
+      const Timing timing = time_on_all(launches, budget_, &evictor_);
+      memory_.note_process();
       const double overhead = result_.machine.launch_overhead_us * 1e-6;
       const double net = std::max(timing.seconds - overhead, 0.1 * timing.seconds);
       out.points.push_back({work, work / net});
@@ -96,6 +102,7 @@ class Calibrator {
   const CalibrationOptions options_;
   const Budget budget_;
   CacheEvictor evictor_;
+  MeasuredMemory memory_;
   Calibration result_;
 };
 

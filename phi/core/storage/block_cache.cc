@@ -19,21 +19,66 @@ constexpr size_t kHugePageLimit = 2 * kHugePage;
 // A cache of up to this size is kept, even if the rank's peak is smaller.
 constexpr int64_t kSmallCache = int64_t{64} << 20;
 
-// AddressSanitizer detects a use after free only in memory that was returned to the system.
+// AddressSanitizer detects a use after free only in memory that was returned to the system, and
+// only in that of malloc.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kKeepsBlocks = false;
 #else
 constexpr bool kKeepsBlocks = true;
 #endif
 
+// Blocks of at least this size are mapped, each on its own. On the heap they would split the memory
+// that libraries allocate and free in each call (oneDNN packs operands of matmuls), and these would
+// obtain fresh memory each time.
+constexpr size_t kMappedLimit = size_t{64} << 10;
+
+bool is_mapped(size_t nbytes) { return kKeepsBlocks && nbytes >= kMappedLimit; }
+
+// Null if there is no memory.
+std::byte* map_memory(void* at, size_t nbytes, int protection, int flags) {
+  void* const mapped = mmap(at, nbytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+  return mapped == MAP_FAILED ? nullptr : static_cast<std::byte*>(mapped);
+}
+
+// Aligned to huge pages: maps within more address space, and returns the rest of that.
+std::byte* map_huge_pages(size_t nbytes) {
+  const size_t whole = nbytes + kHugePage;
+  std::byte* const space = map_memory(nullptr, whole, PROT_NONE, MAP_NORESERVE);
+  if (space == nullptr) return nullptr;
+  const size_t before = (kHugePage - reinterpret_cast<uintptr_t>(space) % kHugePage) % kHugePage;
+  std::byte* const block = space + before;
+  if (before > 0) munmap(space, before);
+  munmap(block + nbytes, whole - before - nbytes);
+  if (map_memory(block, nbytes, PROT_READ | PROT_WRITE, MAP_FIXED) == nullptr) {
+    munmap(block, nbytes);
+    return nullptr;
+  }
+  madvise(block, nbytes / kHugePage * kHugePage, MADV_HUGEPAGE);
+  return block;
+}
+
+// `nbytes` is the size of a class.
 std::byte* system_allocate(size_t nbytes) {
-  const bool huge = nbytes >= kHugePageLimit;
-  const size_t alignment = huge ? kHugePage : kBlockAlignment;
-  const size_t rounded = (nbytes + alignment - 1) / alignment * alignment;
-  // The pages of the tail that rounding adds are never touched, so they take only address space.
-  void* block = std::aligned_alloc(alignment, rounded);
-  if (block && huge) madvise(block, nbytes / kHugePage * kHugePage, MADV_HUGEPAGE);
-  return static_cast<std::byte*>(block);
+  if (!is_mapped(nbytes))
+    return static_cast<std::byte*>(std::aligned_alloc(kBlockAlignment, nbytes));
+  if (nbytes >= kHugePageLimit) return map_huge_pages(nbytes);
+  return map_memory(nullptr, nbytes, PROT_READ | PROT_WRITE, 0);
+}
+
+void system_free(void* block, size_t nbytes) {
+  if (is_mapped(nbytes)) {
+    munmap(block, nbytes);
+  } else {
+    std::free(block);
+  }
+}
+
+// The size of the blocks of a class: the inverse of SizeClass::index.
+size_t size_of_class(size_t index) {
+  const size_t steps = index % 8 + 1;
+  if (index < 8) return steps * 64;
+  const size_t base = size_t{1} << (index / 8 + 8);
+  return base + steps * (base / 8);
 }
 
 }  // namespace
@@ -100,7 +145,7 @@ void BlockCache::free(std::byte* block, size_t nbytes) {
     }
     stats_.reserved -= static_cast<int64_t>(size.nbytes);
   }
-  std::free(block);
+  system_free(block, size.nbytes);
 }
 
 void BlockCache::release() {
@@ -113,10 +158,10 @@ void BlockCache::release() {
     stats_.cached = 0;
     peak_used_ = stats_.reserved;
   }
-  for (FreeBlock* block : lists) {
-    while (block) {
-      FreeBlock* next = block->next;
-      std::free(block);
+  for (size_t index = 0; index < lists.size(); ++index) {
+    for (FreeBlock* block = lists[index]; block != nullptr;) {
+      FreeBlock* const next = block->next;
+      system_free(block, size_of_class(index));
       block = next;
     }
   }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "phi/core/storage/storage.h"
+
 namespace phi {
 namespace {
 
@@ -24,6 +26,21 @@ struct LedgerTable {
     return found == ledgers.end() ? nullptr : found->second;
   }
 };
+
+// At least the request for a storage of this many bytes: small ones share their block with the
+// object.
+size_t block_bytes(int64_t bytes) {
+  const auto nbytes = static_cast<size_t>(bytes);
+  constexpr size_t kObject =
+      (sizeof(Storage) + Storage::kAlignment - 1) / Storage::kAlignment * Storage::kAlignment;
+  return nbytes <= Storage::kInlineLimit ? kObject + nbytes : nbytes;
+}
+
+// As Device::allocate_host rounds.
+int64_t whole_pages(int64_t bytes) {
+  constexpr int64_t kPage = 4096;
+  return (bytes + kPage - 1) / kPage * kPage;
+}
 
 const char* name_of(MemoryUse use) {
   constexpr std::array kNames = {"activations", "weights",  "optimizer states",
@@ -57,13 +74,30 @@ void MemoryLedger::add(const Key& key, int64_t bytes) {
   peak_ = totals_;
 }
 
+void MemoryLedger::reserve(const Entry& entry) {
+  if (entry.key.first != MemoryUse::kProgram) return blocks_.add(block_bytes(entry.bytes));
+  arenas_ += whole_pages(entry.bytes);
+  most_arenas_ = std::max(most_arenas_, arenas_);
+}
+
+void MemoryLedger::unreserve(const Entry& entry) {
+  if (entry.key.first != MemoryUse::kProgram) return blocks_.remove(block_bytes(entry.bytes));
+  arenas_ -= whole_pages(entry.bytes);
+}
+
+int64_t MemoryLedger::reserved() const {
+  const std::lock_guard lock(mutex_);
+  return blocks_.obtained() + most_arenas_;
+}
+
 void MemoryLedger::find_and_add(const MemoryAccount& account, const void* holder, int64_t bytes) {
   MemoryLedger* const ledger = LedgerTable::get().find(account);
   if (ledger == nullptr || bytes == 0) return;
   const std::lock_guard lock(ledger->mutex_);
   const Key key = MemoryUseScope::current();
-  ledger->entries_[holder] = {key, bytes};
+  const Entry& entry = ledger->entries_[holder] = {key, bytes};
   ledger->add(key, bytes);
+  ledger->reserve(entry);
 }
 
 void MemoryLedger::find_and_remove(const MemoryAccount& account, const void* holder) {
@@ -73,6 +107,7 @@ void MemoryLedger::find_and_remove(const MemoryAccount& account, const void* hol
   const auto found = ledger->entries_.find(holder);
   if (found == ledger->entries_.end()) return;
   ledger->add(found->second.key, -found->second.bytes);
+  ledger->unreserve(found->second);
   ledger->entries_.erase(found);
 }
 

@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "phi/core/storage/block_tally.h"
+
 namespace phi {
 
 class MemoryAccount;
@@ -76,6 +78,9 @@ class MemoryLedger {
   /// The holders, largest first, when the bytes of all together were the most, and now.
   MemoryHolders at_peak() const;
   MemoryHolders now() const;
+  /// Most bytes that the rank's BlockCache obtains for the holders, and the arenas of programs,
+  /// which are not its blocks.
+  int64_t reserved() const;
 
   // The account's storages report their bytes. `holder` identifies a block of bytes.
 
@@ -112,6 +117,8 @@ class MemoryLedger {
   static void find_and_move(const MemoryAccount& account, const void* from, const void* to);
   static void find_and_assign(const MemoryAccount& account, const void* holder, MemoryUse use);
   void add(const Key& key, int64_t bytes);
+  void reserve(const Entry& entry);
+  void unreserve(const Entry& entry);
   static MemoryHolders sorted(const std::map<Key, int64_t>& totals);
 
   const MemoryAccount& account_;
@@ -121,6 +128,9 @@ class MemoryLedger {
   std::map<Key, int64_t> peak_;  // the totals at the peak
   int64_t current_ = 0;
   int64_t most_ = 0;
+  BlockTally blocks_;
+  int64_t arenas_ = 0;  // bytes of the arenas of programs
+  int64_t most_arenas_ = 0;
   static inline std::atomic<int> count_{0};  // ledgers in this process
 };
 

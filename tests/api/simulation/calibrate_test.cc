@@ -38,6 +38,9 @@ TEST(Calibrate, OneProcessHasRatesAndNoLinks) {
   EXPECT_GT(measured.machine.launch_overhead_us, 0);
   EXPECT_GE(measured.machine.cores, 1);
   EXPECT_TRUE(measured.machine.links.empty());
+  EXPECT_GE(measured.machine.scratch_MiB, 0);
+  EXPECT_LT(measured.machine.scratch_MiB, 16);
+  EXPECT_GT(measured.machine.process_MiB, 1);
   expect_rates(measured.machine, DataType::FLOAT32);
   expect_rates(measured.machine, DataType::BFLOAT16);
   const OpFamily& matmul = measured.machine.families.at(DataType::FLOAT32)[0];

@@ -49,6 +49,8 @@ TEST(MachineYaml, WhatIsWrittenIsReadBack) {
   machine.prediction_error = 0;
   machine.memory_GiB = 80;
   machine.reserved_GiB = 1.25;
+  machine.scratch_MiB = 0.125;
+  machine.process_MiB = 50.5;
   machine.memory_GBps = 2039;
   machine.peak_TFLOPS = {{DataType::FLOAT32, 19.5}, {DataType::BFLOAT16, 312}};
   EXPECT_EQ(parse(to_yaml(machine)), machine);

@@ -56,7 +56,7 @@ int posix_memalign(void** block, size_t alignment, size_t bytes) {
 }
 
 void* mmap(void* address, size_t bytes, int protection, int flags, int fd, off_t offset) noexcept {
-  if (flags & MAP_ANONYMOUS) requested += static_cast<int64_t>(bytes);
+  if ((flags & MAP_ANONYMOUS) && protection != PROT_NONE) requested += static_cast<int64_t>(bytes);
   return reinterpret_cast<void*>(syscall(SYS_mmap, address, bytes, protection, flags, fd, offset));
 }
 

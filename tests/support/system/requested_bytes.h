@@ -1,7 +1,7 @@
 // Bytes that the calling thread has asked the system's allocators for so far, whoever in the
-// program asked: malloc and its relatives, operator new, anonymous mmap. Never less; what is freed
-// counts on. Link test_requested_bytes; not in builds with sanitizers, whose allocators are their
-// own.
+// program asked: malloc and its relatives, operator new, anonymous mmap, except of address space
+// alone (PROT_NONE). Never less; what is freed counts on. Link test_requested_bytes; not in builds
+// with sanitizers, whose allocators are their own.
 //
 //   const int64_t before = requested_bytes();
 //   relu(clipped);

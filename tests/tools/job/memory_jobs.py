@@ -77,10 +77,10 @@ def random_job(seed):
     return f"dp={dp},pp={pp},tp={tp}", dp * pp * tp, json.dumps(job)
 
 
-def predict(folder, text, mesh, *flags):
-    """The prediction of all ranks."""
+def predict(folder, text, mesh, *flags, machine=None):
+    """The prediction of all ranks, by default on MACHINE."""
     job = folder.write("predicted.yaml", text)
-    machine = folder.write("machine.yaml", MACHINE)
+    machine = machine or folder.write("machine.yaml", MACHINE)
     out = pathlib.Path(folder.name) / "p.json"
     outcome = launch.run(0, "simulate", job, f"--machine={machine}", f"--json={out}", f"--mesh={mesh}", *flags)
     if outcome.status != 0:

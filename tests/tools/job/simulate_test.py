@@ -11,7 +11,7 @@ import unittest
 import launch
 
 MESHES = {"1": 1, "dp=2": 2, "pp=2": 2, "dp=2,pp=2": 4}
-KEYS = ["rank", "peak_tensor_bytes", "held_at_peak", "bytes_sent", "bytes_received", "bytes_by_link", "compute_seconds", "exposed_seconds", "bubble_seconds"]
+KEYS = ["rank", "peak_tensor_bytes", "held_at_peak", "reserved_bytes", "process_bytes", "bytes_sent", "bytes_received", "bytes_by_link", "compute_seconds", "exposed_seconds", "bubble_seconds"]
 # A second takes 1e9 flops, 1e9 bytes, 1e9 bytes of a message.
 MACHINE = """\
 launch_overhead_us: 1

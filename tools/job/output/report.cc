@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "api/explain/all_ranks.h"
+#include "phi/common/process/resident_memory.h"
 #include "tools/job/output/atomic_file.h"
 
 namespace phi::job {
@@ -65,6 +66,7 @@ nlohmann::ordered_json rank_json(const RankReport& rank, bool dry_run) {
                                  {"bytes_received", rank.bytes_received},
                                  {"peak_tensor_bytes", rank.peak_tensor_bytes},
                                  {"reserved_bytes", rank.reserved_bytes},
+                                 {"process_bytes", rank.process_bytes},
                                  {"parameter_bytes", rank.parameter_bytes},
                                  {"gradient_bytes", rank.gradient_bytes},
                                  {"optimizer_bytes", rank.optimizer_bytes},
@@ -166,6 +168,7 @@ RankReport this_rank(int64_t stage) {
   report.bytes_received = counters.bytes_received;
   report.peak_tensor_bytes = memory_stats(Tier::kDevice).peak;
   report.reserved_bytes = memory_stats(CPUPlace()).peak_reserved;
+  report.process_bytes = resident_memory().most;
   report.planned_peak_bytes = context.memory()->planned().peak;
   report.traffic = counters.traffic;
   report.transfers = context.transfers();

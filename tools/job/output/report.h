@@ -42,7 +42,8 @@ struct RankReport {
   int64_t bytes_sent = 0;
   int64_t bytes_received = 0;
   int64_t peak_tensor_bytes = 0;
-  int64_t reserved_bytes = 0;        // most bytes that its CPU cache had from the system
+  int64_t reserved_bytes = 0;        // most bytes that its CPU cache, and a program, had
+  int64_t process_bytes = 0;         // most bytes that its process had in memory
   int64_t parameter_bytes = 0;       // of this rank's shards
   int64_t optimizer_bytes = 0;       // of its optimizer states
   int64_t gradient_bytes = 0;        // of its gradients before the last update

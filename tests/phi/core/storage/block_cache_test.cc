@@ -3,11 +3,14 @@
 #include "phi/core/storage/block_cache.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include <cstring>
 #include <fstream>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "phi/common/errors.h"
@@ -51,6 +54,46 @@ TEST(SizeClass, HoldsTheRequestAndWastesLittle) {
   }
   EXPECT_EQ(SizeClass::of(0).nbytes, 64u);
   EXPECT_EQ(SizeClass::of(SizeClass::kLargestRequest).index, SizeClass::kCount - 1);
+}
+
+// What malloc has given out.
+size_t on_heap() {
+  const auto info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+TEST_F(BlockCacheTest, LargeBlocksAreNotOnTheHeap) {
+  BlockCache cache;
+  std::vector<std::pair<std::byte*, size_t>> blocks;
+  blocks.reserve(4);
+  const size_t before = on_heap();
+  for (const size_t n : {size_t{65536}, size_t{100000}, size_t{1} << 20, size_t{9000000}}) {
+    blocks.emplace_back(cache.allocate(n), n);
+    std::memset(blocks.back().first, 1, n);
+  }
+  EXPECT_EQ(on_heap(), before);
+  for (const auto& [block, n] : blocks) cache.free(block, n);
+  cache.release();
+  EXPECT_EQ(cache.stats().reserved, 0);
+  for (const auto& [block, n] : blocks) {
+    std::byte* const last = block + (SizeClass::of(n).nbytes - 1) / 4096 * 4096;
+    EXPECT_EQ(msync(block, 4096, MS_ASYNC), -1) << n;  // not mapped
+    EXPECT_EQ(msync(last, 4096, MS_ASYNC), -1) << n;
+  }
+}
+
+TEST_F(BlockCacheTest, ReleasesBlocksOfEachClass) {
+  BlockCache cache;
+  for (size_t n = 1; n < (size_t{1} << 23); n = SizeClass::of(n).nbytes + 1) {
+    std::byte* const block = cache.allocate(n);
+    block[0] = block[n - 1] = std::byte{1};
+    cache.free(block, n);
+  }
+  cache.release();
+  EXPECT_EQ(cache.stats().reserved, 0);
+  std::byte* const again = cache.allocate(size_t{3} << 20);
+  again[0] = again[(size_t{3} << 20) - 1] = std::byte{1};
+  cache.free(again, size_t{3} << 20);
 }
 
 TEST_F(BlockCacheTest, ABlockServesTheNextRequestOfItsClass) {

@@ -50,6 +50,29 @@ TEST_P(Ledgers, NameWhatIsHeldAtThePeak) {
   EXPECT_EQ(peak(), 13010);
 }
 
+TEST_P(Ledgers, BoundWhatIsReserved) {
+  EXPECT_EQ(ledger_.reserved(), 0);
+  {
+    const DenseTensor a = bytes(9001), b = bytes(9002);  // of one size class
+    const DenseTensor other = bytes(70000);
+  }
+  const DenseTensor reuses = bytes(9100);
+  const int64_t blocks = 2 * 9216 + 73728;
+  EXPECT_EQ(ledger_.reserved(), blocks);
+  const MemoryUseScope arena(MemoryUse::kProgram);
+  const DenseTensor program = bytes(70001);
+  EXPECT_EQ(ledger_.reserved(), blocks + 18 * 4096);
+}
+
+TEST_P(Ledgers, CountSmallStoragesWithTheirObjects) {
+  BlockCache& cache = context_.memory()->blocks();
+  const DenseTensor small = bytes(4096);
+  EXPECT_GE(ledger_.reserved(), static_cast<int64_t>(SizeClass::of(4096).nbytes));
+  if (!context_.is_dry()) {
+    EXPECT_LE(cache.stats().peak_reserved, ledger_.reserved());
+  }
+}
+
 TEST_P(Ledgers, FollowBytesToTheirAliases) {
   const MemoryUseScope data(MemoryUse::kData);
   DenseTensor x = bytes(6400);
