@@ -16,7 +16,7 @@ JOB = {"mode": "train",
        "run": {"steps": 3, "global_batch": 8, "micro_batches": 2},
        "optimizer": {"lr": 3.0e-3}}
 # What differs from run to run.
-TIMES = {"step_seconds", "tokens_per_s", "seconds", "job"}
+TIMES = {"step_seconds", "tokens_per_s", "seconds", "job", "process_bytes"}  # what differs by run
 
 
 def without_times(report):
