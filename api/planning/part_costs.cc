@@ -35,16 +35,6 @@ using distributed::simulator::WorldPrograms;
 using simulation::RecordedPart;
 using simulation::StepPart;
 
-ProcessMesh mesh_of(const JobLayout& layout) {
-  std::vector<int64_t> shape;
-  std::vector<std::string> names;
-  for (const auto& [name, extent] : distributed::mesh_dims(layout)) {
-    names.push_back(name);
-    shape.push_back(extent);
-  }
-  return ProcessMesh(shape, names);
-}
-
 // Elements of the parameters of each chunk on this rank.
 std::vector<double> parameters_of(const nn::Layer& model) {
   const auto* links = dynamic_cast<const nn::Sequential*>(&model);
@@ -159,7 +149,8 @@ std::vector<double> by_share(double all, const std::vector<double>& shares) {
   return out;
 }
 
-// The same for a trial of three layers. Each takes the difference to an update of two. What is left
+// The same for a trial of three layers. A layer takes what the update of three layers takes longer
+// than that of two. What is left
 // belongs to the ends of the model, in proportion to their other parameters.
 std::vector<double> by_layer(double all, double of_two, const std::vector<double>& shares) {
   const double layer = std::max(0.0, all - of_two);

@@ -63,27 +63,17 @@ LayoutSpace space_with(LayoutSpace fixed, int64_t devices, int64_t samples, int6
   fixed.devices = devices;
   fixed.global_batch = samples;
   fixed.layers = layers;
-  // What it would add is among the placements along tp that are searched.
+  // The search along tp finds sequence parallelism by itself.
   fixed.sequence_parallel = {false};
   return fixed;
-}
-
-ProcessMesh mesh_of(const JobLayout& layout, bool has_pipeline) {
-  std::vector<int64_t> shape;
-  std::vector<std::string> names;
-  for (const auto& [name, extent] : distributed::mesh_dims(layout)) {
-    if (name == "pp" && !has_pipeline) continue;
-    names.push_back(name);
-    shape.push_back(extent);
-  }
-  return ProcessMesh(shape, names);
 }
 
 // The ends of the model, and one between them.
 constexpr int64_t kTriedBlocks = 3;
 // A weight, its gradient, and two optimizer states.
 constexpr int64_t kParameterCopies = 4;
-// Where states do not fit, a byte is priced this many times as high, at most this often.
+// If the states do not fit, the price of a byte is multiplied by kDearer, at most kMostPrices
+// times.
 constexpr double kDearer = 16;
 constexpr int kMostPrices = 3;
 
@@ -172,7 +162,7 @@ ModelLayout PlannedModel::layout_of(const JobLayout& layout) const {
 // `placed`: along tp; null: none.
 ModelLayout PlannedModel::on_mesh(const JobLayout& layout, int64_t chunks,
                                   const nn::Layout* placed) const {
-  ModelLayout out{mesh_of(layout, space_.layers > 0), {}, model_.options};
+  ModelLayout out{mesh_of(layout), {}, model_.options};
   if (placed) out.layout.add(*placed);
   out.layout.batches({{"dp", Shard(0)}}).add(model_.pins.only_along(out.mesh));
   if (layout.pp * chunks > 1) out.layout.pipeline("pp", model_.blocks, chunks, layout.cut);

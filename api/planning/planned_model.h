@@ -28,7 +28,8 @@ struct ModelToPlan {
   /// Inputs and labels of a step, of all micro-batches and ranks; dim 0 of both is its samples.
   /// Placeholders will do.
   training::Batch batch;
-  /// Of the trainer. Micro-batches, schedule and recomputation are chosen.
+  /// Options of the trainer. The plan replaces the number of micro-batches, the schedule and the
+  /// recomputation.
   training::TrainerOptions options{};
   /// The links of a Sequential that a pipeline distributes. If none matches, there is no pipeline.
   std::string blocks = "block*";
@@ -38,7 +39,7 @@ struct ModelToPlan {
 
 /// Everything that a training program needs to run a layout.
 struct ModelLayout {
-  distributed::ProcessMesh mesh;  // dims dp, pp and tp; without pp if the model has no pipeline
+  distributed::ProcessMesh mesh;  // dims dp, pp and tp
   nn::Layout layout;
   training::TrainerOptions options;
 };

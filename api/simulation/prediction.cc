@@ -64,7 +64,7 @@ nlohmann::ordered_json entry_of_rank(size_t rank, const RankPrediction& own) {
   return out;
 }
 
-// What the process of a rank takes from the system.
+// Memory that the process of a rank takes from the system.
 std::string memory_line(const RankPrediction& own, std::ptrdiff_t rank) {
   if (own.reserved_bytes == 0) return "";
   const std::string process =

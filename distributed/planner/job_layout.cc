@@ -141,6 +141,16 @@ std::vector<std::pair<std::string, int64_t>> mesh_dims(const JobLayout& layout) 
   return out;
 }
 
+ProcessMesh mesh_of(const JobLayout& layout) {
+  std::vector<int64_t> shape;
+  std::vector<std::string> names;
+  for (const auto& [name, extent] : mesh_dims(layout)) {
+    names.push_back(name);
+    shape.push_back(extent);
+  }
+  return ProcessMesh(shape, names);
+}
+
 std::string to_string(const JobLayout& layout) {
   std::string out;
   for (const auto& [name, extent] : mesh_dims(layout)) out += fmt::format("{} {}  ", name, extent);

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "distributed/mesh/process_mesh.h"
 #include "distributed/pipeline/schedules/schedule.h"
 #include "distributed/planner/recompute.h"
 
@@ -50,6 +51,9 @@ struct JobLayout {
 
 /// Names and extents of the mesh, from the outside in.
 std::vector<std::pair<std::string, int64_t>> mesh_dims(const JobLayout& layout);
+
+/// The mesh with these dims, also those of one rank.
+ProcessMesh mesh_of(const JobLayout& layout);
 
 /// "dp 128  pp 16  tp 8  1f1b, 16 micro-batches  zero 1  sequence parallel", with the mesh dims
 /// from the outside in.

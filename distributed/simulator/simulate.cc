@@ -75,7 +75,7 @@ struct ClassState {
   std::optional<SharedLaunches> launches{};  // under way
 };
 
-// What a transfer stands for: messages of a call, or launches on shared cores.
+// A transfer carries the messages of a call, or is launches on shared cores.
 struct UseOfTransfer {
   enum class Kind : uint8_t { kMessages, kCollective, kLaunches };
   Kind kind = Kind::kMessages;

@@ -70,7 +70,7 @@ def simulate(make_step: Callable[[], Callable[[], Any]], mesh: ProcessMesh, *, m
 class ModelPlan:
     """The layout of a model that plan_model() chose. str() formats the plans and the reasons.
 
-    mesh      dims dp, pp and tp, in the best order, or dp and tp of a model without a pipeline
+    mesh      dims dp, pp and tp, in the best order
     layout    for nn.shard(model, mesh, layout)
     trainer   keyword arguments of training.Trainer: micro_batches, schedule, recompute
     reasons   a line for each parameter and activation that is placed along tp: why, and the next best placement

@@ -1,4 +1,4 @@
-// What this process has in memory.
+// The resident memory of this process.
 #pragma once
 
 #include <cstdint>

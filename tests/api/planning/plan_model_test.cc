@@ -124,7 +124,6 @@ TEST(PlanModel, FindsTheFastestOfAllLayouts) {
 TEST(PlanModel, WithoutLinksThereIsNoPipeline) {
   const MachineModel machine = slow_links();
   const ModelPlan plan = plan_model(flat_to_plan(), 2, machine);
-  EXPECT_EQ(plan.laid_out.mesh.dim_names(), (std::vector<std::string>{"dp", "tp"}));
   for (const PlannedLayout& each : plan.result.plans) EXPECT_EQ(each.layout.pp, 1);
 }
 
@@ -193,6 +192,20 @@ TEST(PlanModel, AShortModelGivesTheSamePlan) {
   ASSERT_NE(line, std::string::npos) << text;
   EXPECT_NE(text.find(" (6 of them)\n", line), std::string::npos) << text;
   EXPECT_EQ(text.find("block*.up.weight", line + 4), std::string::npos) << text;
+}
+
+// Messages take so long that parameters are whole, unless they must not be.
+TEST(PlanModel, ParametersAreSplitWhereTheirStatesDoNotFit) {
+  MachineModel machine = slow_links();
+  machine.links = {{"node", 0, 1, 1e-6}};
+  constexpr int64_t kStates = 4 * 4 * (kWidth * 4 * kWidth + 4 * kWidth + 4 * kWidth + 1);
+  const auto weight_with = [&](int64_t memory_bytes) {
+    const PlannedModel subject(flat_to_plan(), 2, machine, memory_bytes);
+    const auto& reasons = subject.placed(2).reasons;
+    return std::ranges::find(reasons, "up.weight", &Reason::name)->attr->placement(0).to_string();
+  };
+  EXPECT_EQ(weight_with(kStates), "R");
+  EXPECT_NE(weight_with(kStates - 1), "R");
 }
 
 TEST(PlanModel, SplitsProductsUntoldAndSaysWhy) {
