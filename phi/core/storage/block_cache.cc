@@ -9,6 +9,9 @@
 
 #include "phi/common/process/yield_point.h"
 
+// Null in a program without AddressSanitizer.
+extern "C" [[gnu::weak]] void __asan_init();  // NOLINT(bugprone-reserved-identifier): its name
+
 namespace phi {
 namespace {
 
@@ -20,19 +23,16 @@ constexpr size_t kHugePageLimit = 2 * kHugePage;
 constexpr int64_t kSmallCache = int64_t{64} << 20;
 
 // AddressSanitizer detects a use after free only in memory that was returned to the system, and
-// only in that of malloc.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kKeepsBlocks = false;
-#else
-constexpr bool kKeepsBlocks = true;
-#endif
+// a write out of bounds only in that of malloc. Its runtime is in the program if any part of that
+// was built with it.
+bool keeps_blocks() { return &__asan_init == nullptr; }
 
 // Blocks of at least this size are mapped, each on its own. On the heap they would split the memory
 // that libraries allocate and free in each call (oneDNN packs operands of matmuls), and these would
 // obtain fresh memory each time.
 constexpr size_t kMappedLimit = size_t{64} << 10;
 
-bool is_mapped(size_t nbytes) { return kKeepsBlocks && nbytes >= kMappedLimit; }
+bool is_mapped(size_t nbytes) { return keeps_blocks() && nbytes >= kMappedLimit; }
 
 // Null if there is no memory.
 std::byte* map_memory(void* at, size_t nbytes, int protection, int flags) {
@@ -135,7 +135,7 @@ void BlockCache::free(std::byte* block, size_t nbytes) {
   const SizeClass size = SizeClass::of(nbytes);
   {
     const Lock lock(*this);
-    if (kKeepsBlocks) {
+    if (keeps_blocks()) {
       auto* kept = reinterpret_cast<FreeBlock*>(block);
       kept->next = free_[size.index];
       yield_point("block_cache.free.unlisted");
