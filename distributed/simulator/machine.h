@@ -131,6 +131,9 @@ struct MachineModel {
   int64_t tensor_memory_bytes() const;
   /// By what factor launches take longer if this many ranks share the cores and all compute.
   double slowdown(int64_t ranks) const;
+  /// Whether a core of the receiver's has to receive messages: less than half of one arrives while
+  /// the rank computes (receiving_rate).
+  bool receives_by_core() const { return receiving_rate < 0.5; }
   /// The points of a collective of this many ranks; null if there are none.
   const CollectivePoints* points_of(std::string_view op, int64_t ranks,
                                     std::string_view outermost_level) const;

@@ -271,10 +271,13 @@ class StepSimulation {
          launches.end < events.size() && std::holds_alternative<Computation>(events[launches.end]);
          ++launches.end)
       launches.work += seconds_shared(c, launches.end);
-    const size_t cores = classes_.links.size();
     add_transfer({.kind = UseOfTransfer::Kind::kLaunches, .index = c},
-                 {.begin = launches.begin, .legs = {{cores, launches.work, ranks_of_class_[c]}}});
+                 {.begin = launches.begin, .legs = {leg_on_cores(c, launches.work)}});
     state.launches = launches;
+  }
+
+  LinkTraffic::Leg leg_on_cores(size_t c, double seconds) const {
+    return {classes_.links.size(), seconds, ranks_of_class_[c]};
   }
 
   // The device also waits for the host, which issues one launch after the other.
@@ -409,6 +412,13 @@ class StepSimulation {
       transfer.legs.push_back({link.index, leg.bytes, link.ranks});
     }
     use.combining = reception.combining;
+    if (shares_cores_ && machine_.receives_by_core()) {
+      transfer.begin = begin;
+      transfer.at_once = true;
+      transfer.legs.push_back(
+          leg_on_cores(receiver.rank_class, seconds_alone(machine_, reception)));
+      use.combining = 0;
+    }
     add_transfer(use, std::move(transfer));
   }
 

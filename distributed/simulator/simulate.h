@@ -5,7 +5,8 @@
 // its receiver have posted it and it has been transferred. A host issues launches and calls ahead
 // of its device, and the device waits for it where launches are short. Started calls proceed beside
 // computation. Messages that arrive over one link at the same time have equal parts of it, and so
-// have ranks that compute at the same time of the cores that they share (link_traffic.h).
+// have ranks that compute at the same time of the cores that they share (link_traffic.h). Messages
+// that a core receives use it (MachineModel::receives_by_core).
 //
 // Ranks whose steps take the same times are simulated once (rank_classes.h).
 #pragma once

@@ -101,6 +101,13 @@ Reception reception_of_collective(const MachineModel& machine, const GroupLinks&
   return out;
 }
 
+double seconds_alone(const MachineModel& machine, const Reception& reception) {
+  double seconds = reception.latency + reception.combining;
+  for (const Reception::Leg& leg : reception.legs)
+    seconds += leg.bytes / (machine.links[leg.level].GBps * 1e9);
+  return seconds;
+}
+
 double end_of_wait(const MachineModel& machine, double now, const Arrival& arrival) {
   const auto [begin, end] = arrival;
   if (now <= begin) return end;

@@ -48,6 +48,10 @@ Reception reception_of_collective(const MachineModel& machine, const GroupLinks&
                                   std::span<const int64_t> ranks, const GroupCall& call,
                                   size_t position);
 
+/// How long the messages take, latency and combining included, if nothing else uses the links and
+/// legs proceed one after the other.
+double seconds_alone(const MachineModel& machine, const Reception& reception);
+
 /// Messages that are under way from `begin` to `end`, if their receiver waits for them.
 struct Arrival {
   double begin = 0;

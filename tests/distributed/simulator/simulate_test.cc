@@ -246,6 +246,26 @@ TEST(SimulateStep, ARankThatWaitsLeavesItsCoreToOthers) {
       5);
 }
 
+TEST(SimulateStep, MessagesTakeACoreFromOthers) {
+  MachineModel machine = seconds_machine();
+  machine.cores = 1;
+  const auto sums = std::vector{program({all_reduce(4)}), program({all_reduce(4)})};
+  // Half of a message arrives while its receiver computes: something else moves it.
+  machine.receiving_rate = 0.5;
+  EXPECT_EQ(simulate(sums, machine).seconds, 1 + 4);
+  machine.receiving_rate = 0;
+  EXPECT_EQ(simulate(sums, machine).seconds, 2 * (1 + 4));
+  // Rank 1 receives from 2 to 7; rank 2 computes beside it, each with half of the core.
+  const auto step =
+      simulate(std::vector{program({work(2), send(4)}), program({receive(4), CallWait{0}}),
+                           RankProgram{{work(4)}, {}}},
+               machine);
+  EXPECT_EQ(step.seconds, 2 + 5 + 4);
+  // As many cores as ranks: none is shared.
+  machine.cores = 2;
+  EXPECT_EQ(simulate(sums, machine).seconds, 1 + 4);
+}
+
 TEST(SimulateStep, CallsThatDoNotMatchAreNamed) {
   const auto error_of = [](std::vector<RankEvent> first, std::vector<RankEvent> second) {
     const std::vector<RankProgram> both = {program(std::move(first)), program(std::move(second))};
