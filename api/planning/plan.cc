@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "distributed/placement/split.h"
@@ -77,12 +79,16 @@ std::optional<JobLayout> with_best_cut(const JobLayout& layout, const PartCosts&
   return out;
 }
 
+// Fastest first. Of equally fast ones, the one that needs less memory, then less of ZeRO.
 void sort_by_seconds(std::vector<PlannedLayout>* plans) {
-  std::ranges::stable_sort(*plans, {},
-                           [](const PlannedLayout& plan) { return plan.predicted->step_seconds; });
+  std::ranges::stable_sort(*plans, {}, [](const PlannedLayout& plan) {
+    return std::tuple(plan.nanoseconds(), plan.peak_bytes, plan.layout.zero_stage);
+  });
 }
 
 }  // namespace
+
+int64_t PlannedLayout::nanoseconds() const { return std::llround(1e9 * predicted->step_seconds); }
 
 double Planner::seconds_of(const Candidate& candidate) { return candidate.estimate.seconds; }
 

@@ -42,6 +42,10 @@ struct PlannedLayout {
   int64_t fullest_rank = 0;
   int64_t peak_bytes = 0;       // of the fullest rank
   double measured_seconds = 0;  // of a step; 0: not measured
+
+  /// Of the predicted step. Plans of as many nanoseconds are equally fast: their seconds may differ
+  /// by the order of additions.
+  int64_t nanoseconds() const;
 };
 
 /// A layout that does not fit: a rank that holds more than there is.

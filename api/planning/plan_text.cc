@@ -39,11 +39,14 @@ size_t width_of(const std::vector<PlannedLayout>& plans, size_t top) {
 
 // "+1.2 s"
 std::string more_seconds(const PlannedLayout& plan, const PlannedLayout& best) {
-  return fmt::format("{:+.3g} s", plan.predicted->step_seconds - best.predicted->step_seconds);
+  return fmt::format("{:+.3g} s",
+                     1e-9 * static_cast<double>(plan.nanoseconds() - best.nanoseconds()));
 }
 
-// The kind of time by which two plans differ most, on the rank of each that computes longest.
+// The kind of time by which two plans differ most, on the rank of each that computes longest; empty
+// for equally fast ones.
 std::string largest_part(const PlannedLayout& plan, const PlannedLayout& best) {
+  if (plan.nanoseconds() == best.nanoseconds()) return "";
   const auto parts = [](const PlannedLayout& each) {
     const auto& ranks = each.predicted->ranks;
     const auto slowest =

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "api/generated/ops/relu.h"
@@ -115,6 +116,23 @@ TEST(Planner, AFinalistThatFailsIsRefusedAndTheNextFollows) {
   EXPECT_EQ(refused->count, 1);
   EXPECT_EQ(to_string(refused->first), to_string(first));
   EXPECT_EQ(result.possible + num_refused(result), result.layouts);
+}
+
+TEST(Planner, EquallyFastPlansAreInTheOrderOfTheirMemory) {
+  const FailingSubject subject(never);
+  const PlanResult result = Planner(subject, subject.machine(), {.finalists = 40}).plan();
+  const auto order = [](const PlannedLayout& plan) {
+    return std::tuple(plan.nanoseconds(), plan.peak_bytes, plan.layout.zero_stage);
+  };
+  EXPECT_TRUE(std::ranges::is_sorted(result.plans, {}, order));
+  // The sums of their seconds may differ in the last bit.
+  PlannedLayout other = result.plans.front();
+  auto predicted = *other.predicted;
+  predicted.step_seconds *= 1 + 1e-15;
+  predicted.ranks.front().exposed_seconds += 1;
+  other.predicted = std::make_shared<const simulation::Prediction>(predicted);
+  EXPECT_THAT(table(std::vector{Alternative{"zero_stage 2", other}}, result.plans.front()),
+              HasSubstr("why not zero_stage 2: +0 s  ("));
 }
 
 TEST(Planner, IfAllFailTheReasonIsNamed) {
