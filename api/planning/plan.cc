@@ -46,11 +46,14 @@ void add_refusal(const std::string& reason, const JobLayout& layout,
   }
 }
 
+// The memory of a stage bounds its only chunk. Of several, only the sum would be bounded, and the
+// lower bound of the cut says whether it fits.
 LayersToCut layers_to_cut(const JobLayout& layout, const PartCosts& costs, int64_t room) {
   LayersToCut out;
+  for (const LayerCost& layer : costs.layers) out.costs.push_back(layer.forward + layer.backward);
+  if (layout.chunks > 1) return out;
   out.room = room - costs.passing_bytes;
   for (const LayerCost& layer : costs.layers) {
-    out.costs.push_back(layer.forward + layer.backward);
     out.states.push_back(
         static_cast<int64_t>(layer.share * static_cast<double>(costs.state_bytes)));
     out.bytes.push_back(layer.kept_bytes);
@@ -70,12 +73,12 @@ std::vector<int64_t> even_cut(int64_t layers, int64_t stages) {
 // The layout with the best cut of its layers, if that is not the even one.
 std::optional<JobLayout> with_best_cut(const JobLayout& layout, const PartCosts& costs,
                                        int64_t room) {
-  if (layout.pp == 1 || layout.chunks > 1) return std::nullopt;
+  if (layout.pp == 1) return std::nullopt;
   const LayersToCut layers = layers_to_cut(layout, costs, room);
+  const int64_t parts = layout.pp * layout.chunks;
   JobLayout out = layout;
-  out.cut = cut_layers(layers, layout.pp).layers;
-  if (out.cut.empty() || out.cut == even_cut(std::ssize(layers.costs), layout.pp))
-    return std::nullopt;
+  out.cut = cut_layers(layers, parts).layers;
+  if (out.cut.empty() || out.cut == even_cut(std::ssize(layers.costs), parts)) return std::nullopt;
   return out;
 }
 

@@ -91,9 +91,15 @@ class LayoutList {
       return out;
     }
     for (int64_t chunks = 2; chunks <= kMostChunks; ++chunks) {
-      if (space_.layers % (chunks * layout.pp) == 0) out.push_back(chunks);
+      if (are_nearly_equal(chunks * layout.pp)) out.push_back(chunks);
     }
     return out;
+  }
+
+  // Whether the layers of all chunks are few more if each has as many as the largest.
+  bool are_nearly_equal(int64_t all_chunks) const {
+    const int64_t largest = (space_.layers + all_chunks - 1) / all_chunks;
+    return all_chunks <= space_.layers && 10 * largest * all_chunks <= 11 * space_.layers;
   }
 
   void add_splits(JobLayout layout) {

@@ -82,7 +82,7 @@ struct LayoutSpace {
 /// - extents whose product is `devices`; micro-batches that divide the samples of each rank along
 ///   dp evenly;
 /// - a pipeline of at most `layers` chunks, with 1F1B, zero-bubble schedules, or interleaved with 2
-///   to 8 chunks that divide the layers evenly;
+///   to 8 chunks that divide the layers evenly, or would if there were up to a tenth more;
 /// - ZeRO 0 to 3 where dp > 1, sequence parallelism where tp > 1.
 std::vector<JobLayout> all_layouts(const LayoutSpace& space);
 

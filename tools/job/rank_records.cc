@@ -23,15 +23,15 @@ namespace {
 
 using simulation::RecordedRank;
 
-// Adds to the numbers of layers.
-void renumber_layers(int64_t added, MemoryHolders* held) {
+// Holders count links as layers.
+void renumber_layers(const std::vector<int64_t>& links, MemoryHolders* held) {
   constexpr std::string_view kLayer = " of layer ";
   for (MemoryHolder& holder : *held) {
     const size_t at = holder.name.find(kLayer);
     if (at == std::string::npos) continue;
     const size_t number = at + kLayer.size();
     holder.name = holder.name.substr(0, number) +
-                  std::to_string(std::stoll(holder.name.substr(number)) + added);
+                  std::to_string(links.at(std::stoul(holder.name.substr(number))));
   }
 }
 
@@ -48,7 +48,7 @@ RecordedRank RankRecords::of(const JobConfig& config, int64_t rank) {
   if (const auto shorter = inputs_.weights ? std::nullopt : shorten_other_stages(config, rank)) {
     try {
       RecordedRank recorded = known_or_recorded(shorter->config, rank);
-      renumber_layers(shorter->left_out, &recorded.held.held_at_peak);
+      renumber_layers(shorter->links, &recorded.held.held_at_peak);
       recorded.held.reserved_bytes = 0;  // objects of the layers that are left out are not known
       return recorded;
     } catch (const Error&) {  // it numbers layers otherwise: that of the whole job is reported

@@ -1,5 +1,5 @@
 // RankRecords: records ranks of jobs that differ in their layout. A rank of a pipeline is recorded
-// with one layer in each other stage (shorten_other_stages).
+// with one layer in each chunk of other stages (shorten_other_stages).
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Replaces the number of layers and the cut.
 #include "tools/job/shorten_other_stages.h"
 
-#include <numeric>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -14,24 +14,27 @@ std::optional<ShortenedJob> shorten_other_stages(const JobConfig& config, int64_
   const std::string& key = config.model.row().repeated;
   const int64_t stages = config.mesh.extent("pp");
   const bool has_equal_layers = config.models.empty() && config.placements.rows().empty();
-  if (key.empty() || stages == 1 || config.run.chunks > 1 || config.run.capture ||
-      !has_equal_layers)
-    return std::nullopt;
+  if (key.empty() || stages == 1 || config.run.capture || !has_equal_layers) return std::nullopt;
   const int64_t layers = config.model.values.size(key);
-  if (layers <= stages) return std::nullopt;
+  const int64_t chunks = stages * config.run.chunks;
+  if (layers <= chunks) return std::nullopt;
   const distributed::ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
   const int64_t own = (*mesh.coord_of(rank))[static_cast<size_t>(mesh.dim_of("pp"))];
   const std::vector<int64_t>& cut = config.pipeline.cut;
-  const auto layers_of = [&](int64_t stage) {
-    return cut.empty() ? distributed::split_range(layers, stages, stage).size
-                       : cut[static_cast<size_t>(stage)];
-  };
-  ShortenedJob out{config};
-  out.config.pipeline.cut.assign(static_cast<size_t>(stages), 1);
-  out.config.pipeline.cut[static_cast<size_t>(own)] = layers_of(own);
-  for (int64_t stage = 0; stage < own; ++stage) out.left_out += layers_of(stage) - 1;
-  const std::vector<int64_t>& shorter = out.config.pipeline.cut;
-  out.config.model.values.set(key, std::accumulate(shorter.begin(), shorter.end(), int64_t{0}));
+  // Models of a job have one link before their layers, and one after them.
+  ShortenedJob out{config, {0}};
+  out.config.pipeline.cut.clear();
+  int64_t first = 1;
+  for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+    const int64_t all = cut.empty() ? distributed::split_range(layers, chunks, chunk).size
+                                    : cut[static_cast<size_t>(chunk)];
+    const int64_t kept = chunk % stages == own ? all : 1;
+    for (int64_t layer = 0; layer < kept; ++layer) out.links.push_back(first + layer);
+    out.config.pipeline.cut.push_back(kept);
+    first += all;
+  }
+  out.config.model.values.set(key, std::ssize(out.links) - 1);
+  out.links.push_back(first);
   return out;
 }
 

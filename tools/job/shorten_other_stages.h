@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "tools/job/config/config.h"
 
@@ -10,13 +11,13 @@ namespace phi::job {
 
 struct ShortenedJob {
   JobConfig config;
-  int64_t left_out = 0;  // layers before those of the rank
+  std::vector<int64_t> links;  // of the whole job's model, by link of this one's
 };
 
-/// A job in which `rank` launches, sends and holds the same, but other stages have one layer each:
-/// of other stages a rank does nothing, and knows the placements of their ends. Nothing if the job
-/// has no such layers, or if they may differ: kinds of models of a library, placements that name
-/// layers, stages of several chunks, a captured step.
+/// A job in which `rank` launches, sends and holds the same, but other stages have one layer in
+/// each chunk: of other stages a rank does nothing, and knows the placements of their ends. Nothing
+/// if the job has no such layers, or if they may differ: kinds of models of a library, placements
+/// that name layers, a captured step.
 std::optional<ShortenedJob> shorten_other_stages(const JobConfig& config, int64_t rank);
 
 }  // namespace phi::job

@@ -44,6 +44,14 @@ TEST(JobLayout, EachIsLegalAndOccursOnce) {
   EXPECT_GT(layouts.size(), 1000U);
 }
 
+TEST(JobLayout, ChunksHaveNearlyEqualNumbersOfLayers) {
+  // 126 layers: two fewer than 32 chunks of 4, or 64 of 2.
+  const LayoutSpace space{.devices = 16, .global_batch = 16, .layers = 126, .pp = {16}};
+  std::set<int64_t> chunks;
+  for (const JobLayout& layout : all_layouts(space)) chunks.insert(layout.chunks);
+  EXPECT_EQ(chunks, (std::set<int64_t>{1, 2, 4}));
+}
+
 TEST(JobLayout, BothOrdersOfDpAndPpWhereTheyDiffer) {
   std::set<std::string> texts;
   for (const JobLayout& layout : all_layouts({.devices = 8,

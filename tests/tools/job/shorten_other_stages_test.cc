@@ -24,11 +24,23 @@ TEST(ShortenOtherStages, OnlyTheRanksOwnStageKeepsItsLayers) {
   ASSERT_TRUE(first);
   EXPECT_EQ(first->config.pipeline.cut, (std::vector<int64_t>{3, 1, 1, 1}));
   EXPECT_EQ(first->config.model.values.size("layers"), 6);
-  EXPECT_EQ(first->left_out, 0);
+  EXPECT_EQ(first->links, (std::vector<int64_t>{0, 1, 2, 3, 4, 6, 8, 9}));
   const auto third = shorten_other_stages(job, 2);
   ASSERT_TRUE(third);
   EXPECT_EQ(third->config.pipeline.cut, (std::vector<int64_t>{1, 1, 2, 1}));
-  EXPECT_EQ(third->left_out, 2 + 1);
+  EXPECT_EQ(third->links, (std::vector<int64_t>{0, 1, 4, 6, 7, 8, 9}));
+}
+
+TEST(ShortenOtherStages, AStageOfSeveralChunksKeepsTheLayersOfAll) {
+  JobConfig job = job_of_eight_layers();
+  job.mesh = {{2}, {"pp"}};
+  job.run.chunks = 2;
+  job.pipeline.cut = {1, 2, 3, 2};
+  const auto last = shorten_other_stages(job, 1);
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->config.pipeline.cut, (std::vector<int64_t>{1, 2, 1, 2}));
+  EXPECT_EQ(last->config.model.values.size("layers"), 6);
+  EXPECT_EQ(last->links, (std::vector<int64_t>{0, 1, 2, 3, 4, 7, 8, 9}));
 }
 
 TEST(ShortenOtherStages, JobsWhoseLayersMayDifferAreWhole) {
