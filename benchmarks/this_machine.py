@@ -4,7 +4,9 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 AUTOPHI = ROOT / "build/bin/autophi"
@@ -19,6 +21,24 @@ def mpirun(ranks: int, command: list[str], allows_failure: bool = False) -> subp
     if done.returncode and not allows_failure:
         sys.exit(f"{Path(sys.argv[0]).name}: {' '.join(command)} exited with {done.returncode}\n{done.stdout}{done.stderr}")
     return done
+
+
+class Cost(NamedTuple):
+    seconds: float
+    cpu_seconds: float
+    rss_bytes: int
+
+
+def on_one_core(args: list[str]) -> Cost:
+    """Run a process on the first core that this one may use. A failure ends the script."""
+    core = min(os.sched_getaffinity(0))
+    begin = time.monotonic()
+    pid = os.posix_spawn("/usr/bin/taskset", ["taskset", "-c", str(core), *args], os.environ)
+    _, status, usage = os.wait4(pid, 0)
+    seconds = time.monotonic() - begin
+    if os.waitstatus_to_exitcode(status) != 0:
+        sys.exit(f"{Path(sys.argv[0]).name}: failed: {' '.join(args)}")
+    return Cost(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
 
 
 def processor() -> str:

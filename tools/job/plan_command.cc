@@ -171,9 +171,9 @@ std::string late_text(const planning::PlanResult& result) {
 std::string summary(const planning::PlanResult& result, const std::string& job,
                     const std::string& machine, double seconds) {
   return fmt::format(
-      "{} on {} x {}: planned in {:.2g} s: {} layouts, {} possible, {} played, "
+      "{} on {} x {}: planned in {:.{}f} s: {} layouts, {} possible, {} played, "
       "{} simulated\n{}",
-      job, with_separators(FLAGS_devices), machine, seconds,
+      job, with_separators(FLAGS_devices), machine, seconds, seconds < 10 ? 1 : 0,
       with_separators(static_cast<int64_t>(result.layouts)),
       with_separators(static_cast<int64_t>(result.possible)),
       with_separators(static_cast<int64_t>(result.estimated)), result.simulated, late_text(result));
