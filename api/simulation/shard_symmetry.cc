@@ -84,8 +84,7 @@ void ShardSymmetry::check_mesh(const ProcessMesh& mesh, const char* op) {
     const int job = static_cast<int>(m);
     if (own && mesh.dim_size(*own) == mesh_.dim_size(job) && mesh.stride(*own) == mesh_.stride(job))
       continue;
-    set(m,
-        fmt::format("the {} of an operator, '{}', has not all of {}", mesh.to_string(), op, name));
+    set(m, fmt::format("the mesh of an operator, '{}', has not all of {}", op, name));
   }
 }
 

@@ -34,7 +34,8 @@ class ShardSymmetry final : public Observer {
   void on_call_end(const CallEnd& call) noexcept override;
   void on_reshard_begin(const distributed::ReshardBegin& reshard) override;
 
-  /// Why ranks compute different things along a mesh dim, by mesh dim; empty: they do not.
+  /// Why ranks compute different things along a mesh dim, by mesh dim; empty: they do not. The
+  /// reasons are the same in a mesh of the same mesh dims in another order.
   const std::vector<std::string>& asymmetries() const { return asymmetries_; }
 
  private:

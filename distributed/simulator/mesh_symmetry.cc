@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "phi/common/errors.h"
 
@@ -53,6 +54,14 @@ std::optional<Coordinates> coordinates_of(const std::vector<int64_t>& group,
   }
   if (ranks_at(out, mesh) != group) return std::nullopt;
   return out;
+}
+
+// With these coordinates in place of single ones.
+Coordinates moved_to(const MeshCoord& fixed, Coordinates coordinates) {
+  for (size_t m = 0; m < coordinates.size(); ++m) {
+    if (coordinates[m].size() == 1) coordinates[m] = {fixed[m]};
+  }
+  return coordinates;
 }
 
 bool is_uniform(const GroupCall& call, size_t members) {
@@ -125,6 +134,51 @@ class Asymmetries {
   std::vector<std::string> reasons_;
 };
 
+// The ranks of `to` at the coordinates of those of `from`.
+std::vector<int64_t> ranks_in(const ProcessMesh& to, const ProcessMesh& from,
+                              std::vector<int64_t> ranks) {
+  std::vector<size_t> dims;  // of `from`, by mesh dim of `to`
+  for (const std::string& name : to.dim_names())
+    dims.push_back(static_cast<size_t>(from.dim_of(name)));
+  for (int64_t& rank : ranks) {
+    const MeshCoord coord = *from.coord_of(rank);
+    MeshCoord reordered{};
+    for (size_t m = 0; m < dims.size(); ++m) reordered[m] = coord[dims[m]];
+    rank = to.rank_at(reordered);
+  }
+  return ranks;
+}
+
+// A group whose members change places.
+class ReorderedGroup {
+ public:
+  /// `ranks` are those of the members in their order before.
+  ReorderedGroup(const std::vector<int64_t>& ranks, size_t own) : own_(own), sorted_(ranks) {
+    std::ranges::sort(sorted_);
+    for (const int64_t rank : ranks)
+      positions_.push_back(std::ranges::lower_bound(sorted_, rank) - sorted_.begin());
+  }
+  const std::vector<int64_t>& ranks() const { return sorted_; }
+
+  // Returns false for a call that depends on the order.
+  bool reorder(GroupCall* call) const {
+    if (is_uniform(*call, sorted_.size())) return true;
+    if (call->pattern != CallPattern::kPointToPoint) return false;
+    const auto size = static_cast<int64_t>(sorted_.size());
+    for (PeerTraffic& peer : call->peers) {
+      const size_t before = (own_ + static_cast<size_t>(peer.distance)) % positions_.size();
+      peer.distance = (positions_[before] - positions_[own_] + size) % size;
+    }
+    std::ranges::sort(call->peers, {}, &PeerTraffic::distance);
+    return true;
+  }
+
+ private:
+  size_t own_;  // position before
+  std::vector<int64_t> sorted_;
+  std::vector<int64_t> positions_;  // by position before
+};
+
 }  // namespace
 
 std::vector<std::string> asymmetries_of(const RankProgram& program, int64_t rank,
@@ -146,18 +200,36 @@ std::vector<size_t> SymmetricGroups::of(int64_t rank, WorldPrograms& world) {
   const MeshCoord own = *mesh_.coord_of(rank);
   std::vector<size_t> groups;
   for (size_t group = 0; group < coordinates_.size(); ++group) {
-    Coordinates coordinates = coordinates_[group];
+    const Coordinates& recorded = coordinates_[group];
     MeshCoord fixed{};
-    for (size_t m = 0; m < coordinates.size(); ++m) {
-      if (coordinates[m].size() > 1) continue;
-      coordinates[m] = {own[m]};
-      fixed[m] = own[m];
+    for (size_t m = 0; m < recorded.size(); ++m) {
+      if (recorded[m].size() == 1) fixed[m] = own[m];
     }
     const auto [known, is_new] = added_.try_emplace({group, fixed}, 0);
-    if (is_new) known->second = world.add_group(ranks_at(coordinates, mesh_));
+    if (is_new) known->second = world.add_group(ranks_at(moved_to(fixed, recorded), mesh_));
     groups.push_back(known->second);
   }
   return groups;
+}
+
+std::optional<RankProgram> in_reordered_mesh(RankProgram program, int64_t rank,
+                                             const ProcessMesh& from, const ProcessMesh& to) {
+  std::vector<std::optional<ReorderedGroup>> reordered;
+  for (std::vector<int64_t>& ranks : program.groups) {
+    if (!std::ranges::is_sorted(ranks)) return std::nullopt;
+    const auto own = static_cast<size_t>(std::ranges::find(ranks, rank) - ranks.begin());
+    ranks = ranks_in(to, from, std::move(ranks));
+    reordered.emplace_back();
+    if (std::ranges::is_sorted(ranks)) continue;
+    reordered.back().emplace(ranks, own);
+    ranks = reordered.back()->ranks();
+  }
+  for (RankEvent& event : program.events) {
+    auto* call = std::get_if<GroupCall>(&event);
+    if (call != nullptr && reordered[call->group] && !reordered[call->group]->reorder(call))
+      return std::nullopt;
+  }
+  return program;
 }
 
 }  // namespace phi::distributed::simulator

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,5 +41,12 @@ class SymmetricGroups {
   std::vector<std::vector<std::vector<int32_t>>> coordinates_;  // by group and mesh dim
   std::map<std::pair<size_t, MeshCoord>, size_t> added_;        // by group and own coordinates
 };
+
+/// The program of the rank of `to` that has the coordinates of `rank`, whose program this is, in
+/// `from`, a mesh of the same mesh dims in another order. Nothing if this depends on the order: if
+/// a group does not list its ranks in ascending order, or if they change places and a collective
+/// does not exchange as much with each of them.
+std::optional<RankProgram> in_reordered_mesh(RankProgram program, int64_t rank,
+                                             const ProcessMesh& from, const ProcessMesh& to);
 
 }  // namespace phi::distributed::simulator

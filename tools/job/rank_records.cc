@@ -12,7 +12,7 @@
 
 #include "api/simulation/predict_step.h"
 #include "api/training/trainer.h"
-#include "distributed/mesh/process_mesh.h"
+#include "distributed/simulator/mesh_symmetry.h"
 #include "phi/core/rank_context.h"
 #include "tools/job/build.h"
 #include "tools/job/run_flags.h"
@@ -21,6 +21,7 @@
 namespace phi::job {
 namespace {
 
+using distributed::ProcessMesh;
 using simulation::RecordedRank;
 
 // Holders count links as layers.
@@ -35,11 +36,19 @@ void renumber_layers(const std::vector<int64_t>& links, MemoryHolders* held) {
   }
 }
 
-std::string layout_without_cut(const JobConfig& config) {
+std::string layout_without_cut_and_order(const JobConfig& config) {
+  std::map<std::string, int64_t> extents;
+  for (const std::string& dim : config.mesh.dims) extents[dim] = config.mesh.extent(dim);
   const RunConfig& run = config.run;
-  return fmt::format("{} {} {} {} {} {} {}", config.mesh.to_string(), run.micro_batches,
-                     run.schedule, run.chunks, run.zero_stage, run.sequence_parallel,
-                     static_cast<int>(run.recompute));
+  return fmt::format("{} {} {} {} {} {} {}", extents, run.micro_batches, run.schedule, run.chunks,
+                     run.zero_stage, run.sequence_parallel, static_cast<int>(run.recompute));
+}
+
+std::map<std::string, int64_t> coordinates_of(const ProcessMesh& mesh, int64_t rank) {
+  std::map<std::string, int64_t> out;
+  const distributed::MeshCoord coord = *mesh.coord_of(rank);
+  for (size_t m = 0; m < mesh.dim_names().size(); ++m) out[mesh.dim_names()[m]] = coord[m];
+  return out;
 }
 
 }  // namespace
@@ -57,9 +66,19 @@ RecordedRank RankRecords::of(const JobConfig& config, int64_t rank) {
   return known_or_recorded(config, rank);
 }
 
-RecordedRank RankRecords::known_or_recorded(const JobConfig& config, int64_t rank) {
-  if (kept_ == 0) return record(config, rank);
-  const std::string layout = layout_without_cut(config);
+// Nothing if the order of mesh dims has an effect on the record.
+std::optional<RecordedRank> RankRecords::Known::in(const ProcessMesh& other) const {
+  if (mesh == other) return recorded;
+  auto program = distributed::simulator::in_reordered_mesh(recorded.program, rank, mesh, other);
+  if (!program) return std::nullopt;
+  RecordedRank out{std::move(*program), recorded.held, {}};
+  for (const std::string& dim : other.dim_names())
+    out.asymmetries.push_back(recorded.asymmetries[static_cast<size_t>(mesh.dim_of(dim))]);
+  return out;
+}
+
+RankRecords::Ranks& RankRecords::known_ranks(const JobConfig& config) {
+  const std::string layout = layout_without_cut_and_order(config);
   const auto known = std::ranges::find(
       known_, layout, [](const auto& entry) -> const std::string& { return entry.first; });
   if (known == known_.end()) {
@@ -68,15 +87,23 @@ RecordedRank RankRecords::known_or_recorded(const JobConfig& config, int64_t ran
   } else {
     std::rotate(known_.begin(), known, known + 1);
   }
-  Ranks& ranks = known_.front().second;
-  const auto key = std::pair(config.pipeline.cut, rank);
-  const auto own = ranks.find(key);
-  if (own != ranks.end()) return own->second;
-  return ranks.emplace(key, record(config, rank)).first->second;
+  return known_.front().second;
+}
+
+RecordedRank RankRecords::known_or_recorded(const JobConfig& config, int64_t rank) {
+  if (kept_ == 0) return record(config, rank);
+  const ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
+  Ranks& ranks = known_ranks(config);
+  const auto key = std::pair(config.pipeline.cut, coordinates_of(mesh, rank));
+  if (const auto known = ranks.find(key); known != ranks.end()) {
+    if (auto recorded = known->second.in(mesh)) return std::move(*recorded);
+  }
+  return ranks.insert_or_assign(key, Known{mesh, rank, record(config, rank)})
+      .first->second.recorded;
 }
 
 RecordedRank RankRecords::record(const JobConfig& config, int64_t rank) const {
-  const distributed::ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
+  const ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
   const auto make_step = [&]() -> std::function<void()> {
     RankContext::current().set_deferred_transfer(FLAGS_deferred_transfer);
     const std::shared_ptr<nn::Layer> model =

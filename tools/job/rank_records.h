@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "api/simulation/record_world.h"
+#include "distributed/mesh/process_mesh.h"
 #include "tools/job/setup.h"
 
 namespace phi::job {
@@ -18,7 +20,8 @@ namespace phi::job {
 class RankRecords {
  public:
   /// Records jobs of this many steps with the data and weights of `inputs`, which must outlive
-  /// this. Keeps the records of the last `kept` layouts for others that differ in their cut alone.
+  /// this. Keeps the records of the last `kept` layouts for others that differ from them in their
+  /// cut and in the order of their mesh dims alone.
   RankRecords(const Setup& inputs, int64_t steps, size_t kept = 0)
       : inputs_(inputs), steps_(steps), kept_(kept) {}
 
@@ -26,15 +29,24 @@ class RankRecords {
   simulation::RecordedRank of(const JobConfig& config, int64_t rank);
 
  private:
-  using Ranks = std::map<std::pair<std::vector<int64_t>, int64_t>, simulation::RecordedRank>;
+  using ByMeshDim = std::map<std::string, int64_t>;  // extents of a mesh, or coordinates
+  struct Known {
+    distributed::ProcessMesh mesh;
+    int64_t rank;
+    simulation::RecordedRank recorded;
+    std::optional<simulation::RecordedRank> in(const distributed::ProcessMesh& other) const;
+  };
+  using Ranks = std::map<std::pair<std::vector<int64_t>, ByMeshDim>, Known>;  // by cut, coordinates
 
+  Ranks& known_ranks(const JobConfig& config);
   simulation::RecordedRank known_or_recorded(const JobConfig& config, int64_t rank);
   simulation::RecordedRank record(const JobConfig& config, int64_t rank) const;
 
   const Setup& inputs_;
   const int64_t steps_;
   const size_t kept_;
-  std::deque<std::pair<std::string, Ranks>> known_;  // by layout without its cut, latest first
+  std::deque<std::pair<std::string, Ranks>>
+      known_;  // by layout without cut and order, latest first
 };
 
 }  // namespace phi::job

@@ -74,5 +74,44 @@ TEST(MeshSymmetry, GroupsOfOtherRanksAreMoved) {
   EXPECT_EQ(groups.of(15, world)[0], moved[0]);
 }
 
+// The mesh with pp outside.
+const ProcessMesh& reordered_mesh() {
+  static const ProcessMesh mesh({3, 2, 4}, {"pp", "dp", "tp"});
+  return mesh;
+}
+
+// Rank 5 is rank 9 of the reordered mesh.
+std::optional<RankProgram> reordered(const GroupCall& call, const std::vector<int64_t>& group) {
+  return in_reordered_mesh({{call}, {group}}, 5, mesh(), reordered_mesh());
+}
+
+TEST(ReorderedMesh, GroupsKeepTheirCoordinates) {
+  const GroupCall along_tp = call({{1, 1, 8, 0, 0}});
+  EXPECT_EQ(reordered(along_tp, {4, 5, 6, 7})->groups[0], (std::vector<int64_t>{8, 9, 10, 11}));
+  EXPECT_EQ(reordered(along_tp, {5, 17})->groups[0], (std::vector<int64_t>{9, 13}));
+  EXPECT_EQ(std::get<GroupCall>(reordered(along_tp, {5, 17})->events[0]), along_tp);
+}
+
+TEST(ReorderedMesh, MessagesKeepTheCoordinatesOfTheirPeers) {
+  // Stages 0 and 1: position 5 sends to position 1, and then position 9 to position 1.
+  const std::vector<int64_t> group = {0, 1, 2, 3, 4, 5, 6, 7, 12, 13, 14, 15, 16, 17, 18, 19};
+  const auto program = reordered(call({{12, 1, 8, 0, 0}}), group);
+  ASSERT_TRUE(program);
+  EXPECT_EQ(program->groups[0],
+            (std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}));
+  EXPECT_EQ(std::get<GroupCall>(program->events[0]), call({{8, 1, 8, 0, 0}}));
+}
+
+TEST(ReorderedMesh, CollectivesThatDependOnTheOrderOfMembersAreRefused) {
+  const std::vector<int64_t> all = mesh().ranks();
+  GroupCall collective = call(uniform(23));
+  collective.pattern = CallPattern::kDirect;
+  EXPECT_EQ(std::get<GroupCall>(reordered(collective, all)->events[0]), collective);
+  collective.peers[3].bytes_sent = 4;
+  EXPECT_FALSE(reordered(collective, all));
+  EXPECT_TRUE(reordered(collective, {4, 5, 6, 7}));
+  EXPECT_FALSE(reordered(call(uniform(3)), {5, 4, 6, 7}));
+}
+
 }  // namespace
 }  // namespace phi::distributed::simulator
