@@ -59,9 +59,12 @@ Transfer Communicator::start(const CollectiveCall& call, std::span<const Send> s
       Transfer::State{*this, call, std::move(messages), std::move(buffers)}));
   const Observers& observers = rank_context().observers();
   if (observers.any()) [[unlikely]] {
-    transfers_.back()->observed = std::make_unique<const ObservedTransfer>(
-        ObservedTransfer{observers.audience(), arrows_from(rank(), call, sends),
-                         arrows_to(rank(), call, recvs), rank_context().work(), Trace::now_ns()});
+    ObservedTransfer observed{observers.audience(), {}, {}, rank_context().work(), Trace::now_ns()};
+    if (observers.any_traces()) {
+      observed.sends = arrows_from(rank(), call, sends);
+      observed.recvs = arrows_to(rank(), call, recvs);
+    }
+    transfers_.back()->observed = std::make_unique<const ObservedTransfer>(std::move(observed));
   }
   return Transfer(transfers_.back());
 }
