@@ -232,10 +232,11 @@ const PartCostTable::States& PartCostTable::states_of(const JobLayout& layout) {
     smaller = record(subject_, alone, alone.dp, kTrialLayers - 1);
     if (smaller->shares.size() == kTrialLayers) smaller.reset();
   }
-  // Without pp, both orders of a mesh have the same ranks.
+  // Without pp, both orders of a mesh have the same ranks. Layouts of one stage have one order.
   JobLayout ordered = layout;
   for (const auto order :
        {distributed::MeshOrder::kDpOutside, distributed::MeshOrder::kPpOutside}) {
+    if (layout.pp == 1 && order != layout.order) continue;
     ordered.order = alone.order = order;
     states_[key_of(order)] = states_from(trial, smaller, alone, ordered);
   }

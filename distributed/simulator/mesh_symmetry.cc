@@ -36,7 +36,7 @@ std::vector<int64_t> ranks_at(const Coordinates& coordinates, const ProcessMesh&
 std::optional<Coordinates> coordinates_of(const std::vector<int64_t>& group,
                                           const ProcessMesh& mesh) {
   Coordinates out(static_cast<size_t>(mesh.ndim()));
-  if (group == mesh.ranks()) {
+  if (std::ssize(group) == mesh.size() && group == mesh.ranks()) {
     for (size_t m = 0; m < out.size(); ++m) {
       out[m].resize(static_cast<size_t>(mesh.dim_size(static_cast<int>(m))));
       std::iota(out[m].begin(), out[m].end(), 0);
