@@ -29,9 +29,7 @@ struct KeyHash {
 // Numbers keys in the order of their first occurrence.
 class Numbering {
  public:
-  size_t number(Key key) {
-    return numbers_.try_emplace(std::move(key), numbers_.size()).first->second;
-  }
+  size_t number(const Key& key) { return numbers_.try_emplace(key, numbers_.size()).first->second; }
   size_t size() const { return numbers_.size(); }
 
  private:
@@ -153,12 +151,13 @@ class Partition {
             const std::map<int64_t, double>& slow)
       : world_(world), machine_(machine), membership_(world) {
     Numbering numbering;
+    Key key;
     for (size_t rank = 0; rank < world.num_ranks(); ++rank) {
       const auto own = slow.find(static_cast<int64_t>(rank));
       const double factor = own != slow.end() ? own->second : 1.0;
-      Key key{world.rank(rank).events, std::bit_cast<uint64_t>(factor)};
+      key = {world.rank(rank).events, std::bit_cast<uint64_t>(factor)};
       for (const size_t group : world.rank(rank).groups) key.push_back(world.group(group).size());
-      kind_.push_back(numbering.number(std::move(key)));
+      kind_.push_back(numbering.number(key));
       if (kind_.back() == calls_.size()) add_kind(world.rank(rank));
     }
     class_ = kind_;
@@ -204,6 +203,7 @@ class Partition {
   // Numbers the levels of the links that each rank uses in each of its groups.
   void find_links() {
     Numbering numbering;
+    Key key;
     links_.resize(world_.num_ranks());
     for (size_t rank = 0; rank < links_.size(); ++rank) {
       links_[rank].resize(world_.rank(rank).groups.size());
@@ -212,9 +212,9 @@ class Partition {
       const LevelCounts counts(world_.group(group), machine_);
       const Key shared = collective_links(group);
       for (const Member& member : membership_.members[group]) {
-        Key key = shared;
+        key = shared;
         add_links(group, member, counts, &key);
-        links_[member.rank][member.slot] = numbering.number(std::move(key));
+        links_[member.rank][member.slot] = numbering.number(key);
       }
     }
   }
@@ -254,55 +254,59 @@ class Partition {
     for (size_t group = 0; group < world_.num_groups(); ++group) {
       signatures.push_back(of_groups.number(members_of(group)));
     }
-    std::vector<Key> keys;
-    for (size_t rank = 0; rank < class_.size(); ++rank) {
-      keys.push_back(neighbours_of(rank, signatures));
+    std::vector<std::vector<size_t>> shared;  // by level whose links are shared
+    for (const LinkLevel& level : machine_.links) {
+      if (level.shared_by > 1) shared.push_back(links_by_sharers(level, &of_links));
     }
-    for (const LinkLevel& level : machine_.links) add_sharers(level, &of_links, &keys);
     std::vector<size_t> next;
-    for (Key& key : keys) next.push_back(of_ranks.number(std::move(key)));
+    Key key;
+    for (size_t rank = 0; rank < class_.size(); ++rank) {
+      key = {class_[rank]};
+      add_neighbours(rank, signatures, &key);
+      for (const std::vector<size_t>& links : shared) key.push_back(links[rank]);
+      next.push_back(of_ranks.number(key));
+    }
     class_ = std::move(next);
     num_classes_ = of_ranks.size();
   }
 
-  // Which classes share a link of this level with each rank.
-  void add_sharers(const LinkLevel& level, Numbering* of_links, std::vector<Key>* keys) const {
-    if (level.shared_by == 1) return;
-    for (size_t first = 0; first < class_.size();) {
-      const size_t last = end_of_link(level, first, class_.size());
-      const size_t link = of_links->number(sharers(class_, first, last));
-      for (; first < last; ++first) (*keys)[first].push_back(link);
+  // By rank, a number of the classes that share its link of this level.
+  std::vector<size_t> links_by_sharers(const LinkLevel& level, Numbering* numbering) const {
+    std::vector<size_t> links;
+    while (links.size() < class_.size()) {
+      const size_t last = end_of_link(level, links.size(), class_.size());
+      links.resize(last, numbering->number(sharers(class_, links.size(), last)));
     }
+    return links;
   }
 
-  // The classes of a group whose calls wait for all members.
+  // The classes of a group whose calls wait for all members, and how many members each has.
   Key members_of(size_t group) const {
     const auto& members = membership_.members[group];
     if (!calls_of(members.front()).waits_for_all) return {};
-    std::vector<std::array<uint64_t, 3>> classes;
-    for (const Member& member : members) {
-      classes.push_back({class_[member.rank], member.slot, links_[member.rank][member.slot]});
-    }
-    std::ranges::sort(classes);
+    std::map<std::array<uint64_t, 3>, uint64_t> counts;
+    for (const Member& member : members)
+      ++counts[{class_[member.rank], member.slot, links_[member.rank][member.slot]}];
     Key key;
-    for (const auto& each : classes) key.insert(key.end(), each.begin(), each.end());
+    for (const auto& [alike, count] : counts) {
+      key.insert(key.end(), alike.begin(), alike.end());
+      key.push_back(count);
+    }
     return key;
   }
 
-  Key neighbours_of(size_t rank, const std::vector<size_t>& signatures) const {
+  void add_neighbours(size_t rank, const std::vector<size_t>& signatures, Key* key) const {
     const WorldPrograms::Rank& own = world_.rank(rank);
-    Key key{class_[rank]};
     for (size_t slot = 0; slot < own.groups.size(); ++slot) {
-      key.push_back(links_[rank][slot]);
-      key.push_back(signatures[own.groups[slot]]);
+      key->push_back(links_[rank][slot]);
+      key->push_back(signatures[own.groups[slot]]);
       for (const int64_t distance : calls_of({rank, slot}).p2p_distances) {
         const Member& peer =
             membership_.at_distance(own.groups[slot], membership_.positions[rank][slot], distance);
-        key.push_back(class_[peer.rank]);
-        key.push_back(peer.slot);
+        key->push_back(class_[peer.rank]);
+        key->push_back(peer.slot);
       }
     }
-    return key;
   }
 
   const WorldPrograms& world_;
@@ -353,7 +357,7 @@ class ClassBuilder {
     Key key = sharers(out_.of_rank, first, end_of_link(link, first, world_.num_ranks()));
     const int64_t ranks = std::ranges::count(key, out_.of_rank[rank]);
     key.push_back(level);
-    const size_t index = link_numbers_.number(std::move(key));
+    const size_t index = link_numbers_.number(key);
     if (index == out_.links.size()) out_.links.push_back(level);
     return {index, ranks};
   }
