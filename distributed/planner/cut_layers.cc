@@ -42,7 +42,7 @@ class Cutter {
     for (size_t end = i + 1; end <= count_; ++end) {
       cost += layers_.costs[end - 1];
       bytes += bytes_of(end - 1, s);
-      if (bytes > layers_.room) break;
+      if (bytes > layers_.room || cost >= best_[s][i]) break;
       if (is_last ? end < count_ : end == count_) continue;
       const double largest = is_last ? cost : std::max(cost, best_[s + 1][end]);
       if (largest >= best_[s][i]) continue;

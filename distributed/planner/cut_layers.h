@@ -15,8 +15,9 @@ struct LayerCut {
   double largest = 0;           // cost of the slowest stage
 };
 
-/// Layer i costs `costs[i]` and holds `bytes[i]` for each micro-batch that its stage holds, and
-/// `states[i]` besides. Stage s holds `held[s]` micro-batches and has room for `room` bytes.
+/// Layer i costs `costs[i]`, 0 or more, and holds `bytes[i]` for each micro-batch that its stage
+/// holds, and `states[i]` besides. Stage s holds `held[s]` micro-batches and has room for `room`
+/// bytes.
 struct LayersToCut {
   std::vector<double> costs;
   std::vector<int64_t> states{};  // empty: none
