@@ -30,8 +30,9 @@ struct CollectiveCall {
   const Group* group = nullptr;
   uint64_t sequence = 0;  // 1 for the group's first call
   CommOp op = CommOp::kExchange;
-  int64_t bytes = 0;            // of this rank's arrays in the call
-  const char* scope = nullptr;  // the operator of this thread, or null
+  int64_t bytes = 0;                      // of this rank's arrays in the call
+  const char* scope = nullptr;            // the operator of this thread, or null
+  CommOp counted_as = CommOp::kExchange;  // of an exchange: whose counters it adds to
   // All members have equal values of the following, if the call sets them.
   DataType dtype = DataType::UNDEFINED;
   int64_t count = -1;                  // total elements of all members' arrays

@@ -462,7 +462,10 @@ void Group::exchange(std::span<const Send> sends, std::span<const Recv> recvs) {
 
 Transfer Group::start_exchange(std::span<const Send> sends, std::span<const Recv> recvs,
                                std::shared_ptr<const void> buffers, CommOp counted_as) {
-  CallScope call(*this, {.op = CommOp::kExchange, .bytes = bytes_of(sends) + bytes_of(recvs)},
+  CallScope call(*this,
+                 {.op = CommOp::kExchange,
+                  .bytes = bytes_of(sends) + bytes_of(recvs),
+                  .counted_as = counted_as},
                  CallState::kStarted);
   Transfer transfer;
   if (sort_out(sends, recvs, counted_as)) {

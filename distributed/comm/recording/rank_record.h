@@ -41,12 +41,13 @@ struct RecordedMessages {
   DataType dtype = DataType::UNDEFINED;
   int64_t bytes = 0;  // CollectiveCall::bytes
   bool is_started = false;
-  std::vector<RecordedTraffic> peers;  // in the order of their first messages
+  std::vector<RecordedTraffic> peers;     // in the order of their first messages
+  CommOp counted_as = CommOp::kExchange;  // CollectiveCall::counted_as
 
   friend bool operator==(const RecordedMessages& a, const RecordedMessages& b) {
     const auto values = [](const RecordedMessages& each) {
       return std::tie(*each.group, each.sequence, each.op, each.dtype, each.bytes, each.is_started,
-                      each.peers);
+                      each.peers, each.counted_as);
     };
     return values(a) == values(b);
   }

@@ -68,7 +68,8 @@ void RecordingTransport::note(const CollectiveCall& call, CallState state) {
                                           call.dtype,
                                           call.bytes,
                                           state == CallState::kStarted,
-                                          {}});
+                                          {},
+                                          call.counted_as});
   }
   inner_->note(call, state);
 }
