@@ -25,7 +25,7 @@ int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
 class RankTrace {
  public:
   RankTrace(const WorldPrograms& world, const SimulatedStep& step, size_t rank)
-      : world_(world), program_(world.rank(rank)) {
+      : world_(world), program_(world.rank(rank)), rank_(static_cast<int64_t>(rank)) {
     add(TraceKind::kStep, "step 1", {0, step.seconds});
     const auto& events = world.events(program_.events);
     const std::vector<EventSpan>& spans = step.timeline[step.class_of[rank]];
@@ -69,14 +69,17 @@ class RankTrace {
     if (!event) return;
     event->detail = group_of(call);
     event->bytes_sent = event->bytes_received = 0;
-    for (const PeerTraffic& peer : call.peers) {
+    const std::vector<int64_t>& ranks = world_.group(program_.groups[call.group]);
+    const auto own = static_cast<size_t>(std::ranges::find(ranks, rank_) - ranks.begin());
+    for_each_peer(call, own, [&](const PeerTraffic& peer) {
       event->bytes_sent += peer.bytes_sent;
       event->bytes_received += peer.bytes_received;
-    }
+    });
   }
 
   const WorldPrograms& world_;
   const WorldPrograms::Rank& program_;
+  const int64_t rank_;
   Trace trace_;
   std::vector<const GroupCall*> calls_;
 };

@@ -74,6 +74,20 @@ bool is_uniform(const GroupCall& call, size_t members) {
   });
 }
 
+// Compares the parts of members that are next to each other along a mesh dim.
+void add_changes(const std::vector<CallPart>& parts, const Coordinates& span,
+                 SizeChanges* changes) {
+  size_t stride = 1;
+  for (size_t m = span.size(); m-- > 0;) {
+    const size_t along = span[m].size();
+    for (size_t i = stride; i < parts.size(); ++i) {
+      const size_t at = i / stride % along;
+      if (at > 0 && parts[i] != parts[i - stride]) changes->emplace(m, span[m][at]);
+    }
+    stride *= along;
+  }
+}
+
 class Asymmetries {
  public:
   Asymmetries(const RankProgram& program, int64_t rank, const ProcessMesh& mesh)
@@ -170,6 +184,9 @@ class ReorderedGroup {
       peer.distance = (positions_[before] - positions_[own_] + size) % size;
     }
     std::ranges::sort(call->peers, {}, &PeerTraffic::distance);
+    const std::vector<CallPart> parts = call->parts.by_position;
+    for (size_t i = 0; i < parts.size(); ++i)
+      call->parts.by_position[static_cast<size_t>(positions_[i])] = parts[i];
     return true;
   }
 
@@ -184,6 +201,19 @@ class ReorderedGroup {
 std::vector<std::string> asymmetries_of(const RankProgram& program, int64_t rank,
                                         const ProcessMesh& mesh) {
   return Asymmetries(program, rank, mesh).find();
+}
+
+SizeChanges size_changes_of(const RankProgram& program, const ProcessMesh& mesh) {
+  SizeChanges changes;
+  std::map<size_t, std::optional<Coordinates>> spans;  // by group
+  for (const RankEvent& event : program.events) {
+    const auto* call = std::get_if<GroupCall>(&event);
+    if (call == nullptr || call->parts.by_position.empty()) continue;
+    const auto [span, is_new] = spans.try_emplace(call->group);
+    if (is_new) span->second = coordinates_of(program.groups[call->group], mesh);
+    if (span->second) add_changes(call->parts.by_position, *span->second, &changes);
+  }
+  return changes;
 }
 
 SymmetricGroups::SymmetricGroups(const RankProgram& program, int64_t rank, const ProcessMesh& mesh)

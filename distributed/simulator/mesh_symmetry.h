@@ -2,16 +2,17 @@
 // some mesh dims, and the groups of those ranks.
 //
 // A program is symmetric along a mesh dim if each of its groups has one coordinate of that dim, or
-// all of them, and each call in a group with all of them exchanges as much with every member, or
-// with members of the rank's own coordinate only. A rotation of the mesh along the dim then maps
-// the calls of a rank to those of another one, as long as both compute the same (ShardSymmetry,
-// api/simulation/shard_symmetry.h).
+// all of them, and each call in a group with all of them exchanges as much with every member, with
+// members of the rank's own coordinate only, or the parts of all members (CallParts). A rotation of
+// the mesh along the dim then maps the calls of a rank to those of another one, as long as both
+// compute the same (ShardSymmetry, api/simulation/shard_symmetry.h).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,13 @@ namespace phi::distributed::simulator {
 /// is regular and has all ranks of the program.
 std::vector<std::string> asymmetries_of(const RankProgram& program, int64_t rank,
                                         const ProcessMesh& mesh);
+
+/// Mesh dims, each with a coordinate c at which shards or parts of calls differ in size from those
+/// at c - 1. They have one size between two changes.
+using SizeChanges = std::set<std::pair<size_t, int32_t>>;
+
+/// Where the parts of calls change. Groups that are no product of coordinates are left out.
+SizeChanges size_changes_of(const RankProgram& program, const ProcessMesh& mesh);
 
 /// The groups of ranks that differ from the rank of a program only along mesh dims along which the
 /// program is symmetric.

@@ -74,15 +74,17 @@ struct Membership {
 // The calls of a kind of ranks in one group.
 struct SlotCalls {
   std::vector<std::pair<std::string_view, CallPattern>> sequence;
-  bool waits_for_all = false;       // a call waits for all members, or exchanges as much with each
-  bool is_uniform = false;          // a call exchanges as much with each member
-  std::set<int64_t> distances;      // to peers of other calls
-  std::set<int64_t> p2p_distances;  // those of point-to-point calls among them
+  bool waits_for_all = false;                // a call waits for all members, or exchanges with each
+  bool is_uniform = false;                   // a call exchanges as much with each member
+  std::vector<const GroupCall*> by_parts{};  // calls of different parts
+  std::set<int64_t> distances;               // to peers of other calls
+  std::set<int64_t> p2p_distances;           // those of point-to-point calls among them
 
   void add(const GroupCall& call, size_t num_members) {
     sequence.emplace_back(call.op, call.pattern);
     const bool is_p2p = call.pattern == CallPattern::kPointToPoint;
     waits_for_all |= !is_p2p;
+    if (!call.parts.by_position.empty()) return add_parts(call);
     if (call.peers.size() == num_members - 1 && std::ranges::all_of(call.peers, [&](auto peer) {
           peer.distance = call.peers.front().distance;
           return peer == call.peers.front();
@@ -95,6 +97,13 @@ struct SlotCalls {
       distances.insert(peer.distance);
       if (is_p2p) p2p_distances.insert(peer.distance);
     }
+  }
+
+ private:
+  void add_parts(const GroupCall& call) {
+    waits_for_all = true;
+    const auto has_equal_parts = [&](const GroupCall* other) { return other->parts == call.parts; };
+    if (std::ranges::none_of(by_parts, has_equal_parts)) by_parts.push_back(&call);
   }
 };
 
@@ -246,6 +255,28 @@ class Partition {
       const LinkLevel& link = machine_.link_between(own, static_cast<int64_t>(peer));
       key->push_back(static_cast<uint64_t>(&link - machine_.links.data()));
     }
+    for (const GroupCall* call : calls.by_parts) add_traffic(group, position, *call, key);
+  }
+
+  // What a member exchanges over each level of links.
+  void add_traffic(size_t group, size_t position, const GroupCall& call, Key* key) const {
+    struct Traffic {
+      int64_t most_messages = 0, bytes_received = 0, bytes_sent = 0;
+    };
+    std::vector<Traffic> by_level(machine_.links.size());
+    const std::vector<int64_t>& ranks = world_.group(group);
+    for_each_peer(call, position, [&](const PeerTraffic& peer) {
+      const size_t other = (position + static_cast<size_t>(peer.distance)) % ranks.size();
+      const LinkLevel& link = machine_.link_between(ranks[position], ranks[other]);
+      Traffic& traffic = by_level[static_cast<size_t>(&link - machine_.links.data())];
+      traffic.most_messages = std::max(traffic.most_messages, peer.messages_received);
+      traffic.bytes_received += peer.bytes_received;
+      traffic.bytes_sent += peer.bytes_sent;
+    });
+    for (const Traffic& traffic : by_level) {
+      for (const int64_t each : {traffic.most_messages, traffic.bytes_received, traffic.bytes_sent})
+        key->push_back(static_cast<uint64_t>(each));
+    }
   }
 
   void split() {
@@ -368,10 +399,10 @@ class ClassBuilder {
     if (slot.shared == kNoIndex && (!is_p2p || shared_ == Shared::kAllGroups))
       slot.shared = shared_group(slot.group);
     if (!is_p2p) return;
-    for (const PeerTraffic& peer : call.peers) {
+    for_each_peer(call, slot.position, [&](const PeerTraffic& peer) {
       const Member& member = membership_.at_distance(slot.group, slot.position, peer.distance);
       slot.peers[peer.distance] = {out_.of_rank[member.rank], member.slot};
-    }
+    });
   }
 
   // Groups of the same endpoints are one.

@@ -34,6 +34,23 @@ struct PeerTraffic {
   friend bool operator==(const PeerTraffic&, const PeerTraffic&) = default;
 };
 
+/// A member's part of an array.
+struct CallPart {
+  int64_t messages = 0;  // in which it is scattered; it is gathered in one
+  int64_t bytes = 0;
+
+  friend bool operator==(const CallPart&, const CallPart&) = default;
+};
+
+/// Parts of an array that all members of a group exchange, if some are larger than others.
+struct CallParts {
+  std::vector<CallPart> by_position{};  // of the group; empty: the call has peers instead
+  bool gathers = false;                 // each member sends its part to all others
+  bool scatters = false;                // each member receives its part from all others
+
+  friend bool operator==(const CallParts&, const CallParts&) = default;
+};
+
 /// Which members a call waits for.
 enum class CallPattern : uint8_t {
   kPointToPoint,  // those that it receives from
@@ -46,11 +63,12 @@ struct GroupCall {
   size_t group = 0;     // index in RankProgram::groups
   std::string_view op;  // "all_reduce"; outlives the program
   CallPattern pattern = CallPattern::kPointToPoint;
-  bool is_started = false;     // the rank continues at once; a CallWait may follow
-  int64_t bytes_combined = 0;  // received bytes that a reduction combines with this rank's
-  std::vector<PeerTraffic> peers;
+  bool is_started = false;         // the rank continues at once; a CallWait may follow
+  int64_t bytes_combined = 0;      // received bytes that a reduction combines with this rank's
+  std::vector<PeerTraffic> peers;  // empty if the call has parts
   int64_t bytes = 0;  // of the whole array, whose parts the members have or receive; of an exchange
                       // or all_to_all, what this rank sends and receives
+  CallParts parts{};
 
   friend bool operator==(const GroupCall&, const GroupCall&) = default;
 };
@@ -69,6 +87,21 @@ struct RankProgram {
   /// Ranks of the groups, in the order of their first calls.
   std::vector<std::vector<int64_t>> groups;
 };
+
+/// The messages between the member at `position` of the call's group, which matters only if the
+/// call has parts, and the member at this distance.
+PeerTraffic traffic_of(const GroupCall& call, size_t position, int64_t distance);
+
+/// Calls f(const PeerTraffic&) for each member with which the one at `position` exchanges messages.
+template <typename F>
+void for_each_peer(const GroupCall& call, size_t position, F f) {
+  for (const PeerTraffic& peer : call.peers) f(peer);
+  const auto parts = static_cast<int64_t>(call.parts.by_position.size());
+  for (int64_t distance = 1; distance < parts; ++distance) {
+    const PeerTraffic peer = traffic_of(call, position, distance);
+    if (peer.messages_sent > 0 || peer.messages_received > 0) f(peer);
+  }
+}
 
 /// A hash of events. Ranks with equal events are one class: they do the same in groups of their
 /// own.

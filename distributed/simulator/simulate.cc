@@ -35,7 +35,7 @@ struct MadeCall {
 struct Receiver {
   size_t rank_class = 0;
   size_t call = 0;  // of ClassState::calls
-  const PeerTraffic* peer = nullptr;
+  PeerTraffic peer;
 };
 
 // The calls of a class in one of its groups.
@@ -93,14 +93,6 @@ std::vector<LinkTraffic::Link> links_and_cores(const MachineModel& machine,
     out.push_back({.bytes_per_second = machine.links[level].GBps * 1e9});
   out.push_back({.bytes_per_second = machine.cores, .most_of_one = 1});
   return out;
-}
-
-int64_t bytes_sent(const GroupCall& call, int64_t distance) {
-  const std::vector<PeerTraffic>& peers = call.peers;
-  const auto likely = static_cast<size_t>(distance - 1);  // if the call has all members
-  if (likely < peers.size() && peers[likely].distance == distance) return peers[likely].bytes_sent;
-  const auto found = std::ranges::find(peers, distance, &PeerTraffic::distance);
-  return found == peers.end() ? 0 : found->bytes_sent;
 }
 
 class StepSimulation {
@@ -371,26 +363,28 @@ class StepSimulation {
   // Begins the messages to a member, unless some senders have not made the call.
   void expect_messages(const Endpoint& own, size_t index) {
     MadeCall& made = states_[own.rank_class].calls[index];
-    for (const PeerTraffic& peer : made.call->peers) made.missing += peer.messages_received > 0;
+    const size_t position = slot_of(own).position;
+    for_each_peer(*made.call, position,
+                  [&](const PeerTraffic& peer) { made.missing += peer.messages_received > 0; });
     if (made.missing == 0) return begin_messages(own.rank_class, index);
-    for (const PeerTraffic& peer : made.call->peers) {
-      if (peer.messages_received == 0) continue;
+    for_each_peer(*made.call, position, [&](const PeerTraffic& peer) {
+      if (peer.messages_received == 0) return;
       const Endpoint& from = slot_of(own).peers.at(peer.distance);
-      if (from.slot == kNoIndex) continue;  // it never does
-      const Receiver receiver{own.rank_class, index, &peer};
+      if (from.slot == kNoIndex) return;  // it never does
+      const Receiver receiver{own.rank_class, index, peer};
       if (num_made(from) > made.number) {
         hear_from(from, made.number, receiver);
       } else {
         members_[from.rank_class][from.slot].receivers.emplace(made.number, receiver);
       }
-    }
+    });
   }
 
   // A sender has made the call in which another class receives from it.
   void hear_from(const Endpoint& sender, size_t number, const Receiver& receiver) {
     MadeCall& made = states_[receiver.rank_class].calls[receiver.call];
     const MadeCall& sent = call_of(sender, number);
-    check_message({receiver.rank_class, made.call->group}, made, *receiver.peer, *sent.call);
+    check_message({receiver.rank_class, made.call->group}, made, receiver.peer, *sent.call);
     made.ready = std::max(made.ready, sent.time);
     if (--made.missing == 0) begin_messages(receiver.rank_class, receiver.call);
   }
@@ -480,20 +474,18 @@ class StepSimulation {
     return true;
   }
 
-  int64_t peer_rank(const Endpoint& own, const PeerTraffic& peer) const {
-    const std::vector<int64_t>& ranks = ranks_of(own);
-    return ranks[(slot_of(own).position + static_cast<size_t>(peer.distance)) % ranks.size()];
-  }
-
   void check_message(const Endpoint& own, const MadeCall& made, const PeerTraffic& expected,
                      const GroupCall& sender) const {
-    const auto size = static_cast<int64_t>(ranks_of(own).size());
-    const int64_t sent = bytes_sent(sender, (size - expected.distance) % size);
-    PHI_CHECK(
-        sent == expected.bytes_received,
-        errors::InvalidArgument("rank {} expects {} bytes from rank {} and is sent {}, in {}.",
-                                rank_of(own), expected.bytes_received, peer_rank(own, expected),
-                                sent, name_of(own, made.number)));
+    const std::vector<int64_t>& ranks = ranks_of(own);
+    const size_t size = ranks.size();
+    // The sender's own position, which need not be that of its class's representative.
+    const size_t from = (slot_of(own).position + static_cast<size_t>(expected.distance)) % size;
+    const int64_t back = static_cast<int64_t>(size) - expected.distance;
+    const int64_t sent = traffic_of(sender, from, back).bytes_sent;
+    PHI_CHECK(sent == expected.bytes_received,
+              errors::InvalidArgument(
+                  "rank {} expects {} bytes from rank {} and is sent {}, in {}.", rank_of(own),
+                  expected.bytes_received, ranks[from], sent, name_of(own, made.number)));
   }
 
   const GroupLinks& links_of_group(const Endpoint& member) {

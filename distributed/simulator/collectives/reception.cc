@@ -47,14 +47,14 @@ Reception messages(const MachineModel& machine, std::span<const int64_t> ranks,
   const bool is_direct = machine.collectives == Collectives::kDirect;
   Reception out{.at_once = !is_direct, .combining = seconds_to_combine(machine, call)};
   std::vector<int64_t> bytes(machine.links.size());
-  for (const PeerTraffic& peer : call.peers) {
+  for_each_peer(call, position, [&](const PeerTraffic& peer) {
     const size_t from = (position + static_cast<size_t>(peer.distance)) % ranks.size();
     const LinkLevel& link = machine.link_between(ranks[position], ranks[from]);
     const int64_t latencies =
         is_direct ? peer.messages_received : std::min<int64_t>(peer.messages_received, 1);
     out.latency = std::max(out.latency, static_cast<double>(latencies) * link.latency_us * 1e-6);
     bytes[level_of(machine, link)] += peer.bytes_received;
-  }
+  });
   for (size_t level = 0; level < bytes.size(); ++level) {
     if (bytes[level] > 0) out.legs.push_back({level, static_cast<double>(bytes[level])});
   }

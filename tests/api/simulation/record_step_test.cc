@@ -70,6 +70,112 @@ TEST(RecordStep, PeersAreDistancesWithinTheGroup) {
   EXPECT_EQ(program.groups, (std::vector<std::vector<int64_t>>{{0, 2}, {0, 1, 2}}));
 }
 
+// Of all ranks of a world, in order.
+std::vector<distributed::simulator::RankProgram> programs_of(
+    int64_t ranks, const std::function<void(distributed::Group&)>& step) {
+  std::vector<distributed::simulator::RankProgram> out;
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    RecordingWorld world(rank, ranks);
+    const World::Scope scope(world);
+    out.push_back(record_step(world, [&] { step(world.everyone()); }));
+  }
+  return out;
+}
+
+TEST(RecordStep, MembersWithPartsOfOneSizeMakeEqualCalls) {
+  constexpr int64_t kLarge = 100000;  // elements, in several slices
+  const std::vector<int64_t> counts = {kLarge + 1, kLarge + 1, kLarge, kLarge, 0};
+  const auto programs = programs_of(5, [&](distributed::Group& group) {
+    group.all_gather_v(nullptr, nullptr, counts, DataType::FLOAT32);
+    group.reduce_scatter_v(nullptr, nullptr, counts, DataType::FLOAT32,
+                           distributed::ReduceKind::kSum);
+    group.all_reduce(nullptr, nullptr, 5 * kLarge + 2, DataType::FLOAT32,
+                     distributed::ReduceKind::kSum);
+  });
+  for (const auto& program : programs) {
+    ASSERT_EQ(program.events.size(), 3u);
+    for (size_t i = 0; i < 3; ++i) {
+      const GroupCall& call = std::get<GroupCall>(program.events[i]);
+      EXPECT_TRUE(call.peers.empty());
+      EXPECT_EQ(call.parts, std::get<GroupCall>(programs[0].events[i]).parts);
+      EXPECT_EQ(call.parts.gathers, i != 1);
+      EXPECT_EQ(call.parts.scatters, i != 0);
+    }
+  }
+  EXPECT_EQ(programs[0].events, programs[1].events);
+  EXPECT_EQ(programs[2].events, programs[3].events);
+  EXPECT_NE(programs[1].events, programs[2].events);
+}
+
+TEST(RecordStep, PartsHaveTheMessagesOfTheirRecord) {
+  const std::vector<int64_t> counts = {70001, 70001, 70000, 1};
+  for (int64_t rank = 0; rank < 4; ++rank) {
+    RecordingWorld world(rank, 4);
+    const World::Scope scope(world);
+    distributed::Group& group = world.everyone();
+    group.all_gather_v(nullptr, nullptr, counts, DataType::FLOAT32);
+    group.reduce_scatter_v(nullptr, nullptr, counts, DataType::FLOAT32,
+                           distributed::ReduceKind::kSum);
+    group.all_reduce(nullptr, nullptr, 70001, DataType::FLOAT32, distributed::ReduceKind::kSum);
+    const std::vector<RecordedEvent> events = world.take();
+    const auto program = program_of(events, rank);
+    for (size_t i = 0; i < events.size(); ++i) {
+      const auto& call = std::get<GroupCall>(program.events[i]);
+      EXPECT_FALSE(call.parts.by_position.empty());
+      size_t peers = 0;
+      for_each_peer(call, static_cast<size_t>(rank), [&](const auto& peer) {
+        ++peers;
+        const auto& recorded = std::get<RecordedMessages>(events[i]).peers;
+        const distributed::RecordedTraffic expected{(rank + peer.distance) % 4, peer.messages_sent,
+                                                    peer.bytes_sent, peer.messages_received,
+                                                    peer.bytes_received};
+        EXPECT_EQ(std::ranges::count(recorded, expected), 1);
+      });
+      EXPECT_EQ(peers, 3u);
+    }
+  }
+}
+
+TEST(RecordStep, ExchangesInWhichAllSendToAllMayGather) {
+  constexpr size_t kBytes[] = {9, 9, 8, 8};
+  const auto programs = programs_of(4, [&](distributed::Group& group) {
+    std::vector<distributed::Send> sends;
+    std::vector<distributed::Recv> recvs;
+    const int64_t own = group.position();
+    for (int64_t i = 0; i < 4; ++i) {
+      if (i == own) continue;
+      sends.push_back({i, nullptr, kBytes[own]});
+      recvs.push_back({i, nullptr, kBytes[i]});
+    }
+    group.exchange(sends, recvs);
+    // From the first member to the last one.
+    if (own != 0) sends.clear();
+    if (own != 3) recvs.clear();
+    group.exchange(std::span(sends).last(own == 0 ? 1 : 0),
+                   std::span(recvs).first(own == 3 ? 1 : 0));
+  });
+  for (const auto& program : programs) {
+    const auto& gather = std::get<GroupCall>(program.events[0]);
+    EXPECT_TRUE(gather.parts.gathers);
+    EXPECT_FALSE(gather.parts.scatters);
+    EXPECT_EQ(gather.parts, std::get<GroupCall>(programs[0].events[0]).parts);
+    EXPECT_TRUE(std::get<GroupCall>(program.events[1]).parts.by_position.empty());
+  }
+}
+
+TEST(RecordStep, CallsOfEqualPartsHavePeers) {
+  const auto programs = programs_of(3, [&](distributed::Group& group) {
+    group.all_gather(nullptr, nullptr, 7, DataType::FLOAT32);
+    group.reduce_scatter(nullptr, nullptr, 7, DataType::FLOAT32, distributed::ReduceKind::kSum);
+    group.all_reduce(nullptr, nullptr, 7, DataType::FLOAT32, distributed::ReduceKind::kSum);
+    group.all_reduce(nullptr, nullptr, 300000, DataType::FLOAT32, distributed::ReduceKind::kSum);
+  });
+  for (const auto& program : programs) {
+    EXPECT_EQ(program.events, programs[0].events);
+    for (const auto& event : program.events) EXPECT_EQ(std::get<GroupCall>(event).peers.size(), 2u);
+  }
+}
+
 struct Layout {
   std::vector<int64_t> shape;  // dp, pp, tp
   std::string schedule = "1f1b";

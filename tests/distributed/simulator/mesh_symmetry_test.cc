@@ -56,6 +56,25 @@ TEST(MeshSymmetry, MessagesToTheSamePlaceInAnotherStageAreSymmetricAlongTheRest)
   EXPECT_EQ(reasons[2], "");
 }
 
+// Each of dp and tp in stage 1 gathers a part.
+RankProgram gather(const std::vector<int64_t>& bytes) {
+  GroupCall gather = call({});
+  gather.parts.gathers = true;
+  for (const int64_t part : bytes) gather.parts.by_position.push_back({0, part});
+  return {{gather}, {{4, 5, 6, 7, 16, 17, 18, 19}}};
+}
+
+TEST(MeshSymmetry, CallsByPartsAreSymmetricApartFromSizes) {
+  const auto changes_of = [](const std::vector<int64_t>& bytes) {
+    const RankProgram program = gather(bytes);
+    EXPECT_EQ(asymmetries_of(program, 5, mesh()), (std::vector<std::string>{"", "", ""}));
+    return size_changes_of(program, mesh());
+  };
+  EXPECT_EQ(changes_of({9, 9, 8, 8, 9, 9, 8, 8}), (SizeChanges{{2, 2}}));
+  EXPECT_EQ(changes_of({9, 9, 9, 9, 8, 8, 8, 8}), (SizeChanges{{0, 1}}));
+  EXPECT_EQ(changes_of({9, 9, 9, 8, 8, 8, 8, 8}), (SizeChanges{{0, 1}, {2, 3}}));
+}
+
 TEST(MeshSymmetry, GroupsThatAreNoProductAreNotSymmetric) {
   for (const std::vector<int64_t>& group :
        {std::vector<int64_t>{5, 18}, {5, 4, 6, 7}, {4, 5}, {4, 5, 6, 7, 16}}) {
@@ -100,6 +119,20 @@ TEST(ReorderedMesh, MessagesKeepTheCoordinatesOfTheirPeers) {
   EXPECT_EQ(program->groups[0],
             (std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}));
   EXPECT_EQ(std::get<GroupCall>(program->events[0]), call({{8, 1, 8, 0, 0}}));
+}
+
+TEST(ReorderedMesh, PartsKeepTheCoordinatesOfTheirMembers) {
+  // Stages 0 and 1. Those of stage 1, at positions 4 to 7 and 12 to 15, have larger parts.
+  const std::vector<int64_t> group = {0, 1, 2, 3, 4, 5, 6, 7, 12, 13, 14, 15, 16, 17, 18, 19};
+  GroupCall gather = call({});
+  gather.parts = {std::vector<CallPart>(16, {0, 8}), true, false};
+  for (const size_t i : {4, 5, 6, 7, 12, 13, 14, 15}) gather.parts.by_position[i].bytes = 9;
+  const auto program = reordered(gather, group);
+  ASSERT_TRUE(program);
+  const CallParts& parts = std::get<GroupCall>(program->events[0]).parts;
+  for (size_t i = 0; i < 16; ++i) EXPECT_EQ(parts.by_position[i].bytes, i < 8 ? 8 : 9);
+  gather.pattern = CallPattern::kDirect;
+  EXPECT_FALSE(reordered(gather, group));
 }
 
 TEST(ReorderedMesh, CollectivesThatDependOnTheOrderOfMembersAreRefused) {

@@ -21,14 +21,18 @@ struct Mesh {
 
 enum class Order : uint8_t { kAllForwardsFirst, kOneForwardOneBackward };
 
+// How calls list what members exchange whose parts have different sizes.
+enum class Update : uint8_t { kNone, kByParts, kByDistances };
+
 struct Job {
   Mesh mesh;
   Order order = Order::kOneForwardOneBackward;
   int64_t micro_batches = 4;
-  int64_t columns = 64;        // split over tp; uneven if tp does not divide them
-  int64_t samples = 64;        // split over dp
-  bool exchanges_all = false;  // an all-to-all over dp in each forward
-  bool has_broadcast = false;  // a broadcast from the first rank
+  int64_t columns = 64;           // split over tp; uneven if tp does not divide them
+  int64_t samples = 64;           // split over dp
+  bool exchanges_all = false;     // an all-to-all over dp in each forward
+  bool has_broadcast = false;     // a broadcast from the first rank
+  Update update = Update::kNone;  // scatters and gathers the samples over dp
 };
 
 double share(int64_t n, int64_t parts, int64_t i) {
@@ -54,6 +58,7 @@ class ProgramOf {
       backward();
       if (ahead + m < n) forward();
     }
+    if (job_.update != Update::kNone && mesh_.dp > 2) update();
     work(0.001 * static_cast<double>(p_ + 1));
     collective("all_reduce", dp_group(), 4 * job_.columns / mesh_.tp);
     collective("all_reduce", world(), 4);
@@ -113,6 +118,28 @@ class ProgramOf {
     for (int64_t i = 1; t_ == 0 && i < n; ++i) call.peers.push_back({i, 1, 100, 0, 0});
     if (t_ > 0) call.peers.push_back({n - t_, 0, 0, 1, 100});
     add(call);
+  }
+  void exchange_parts(std::string_view op, CallPattern pattern, bool gathers, bool scatters) {
+    const Ranks ranks = dp_group();
+    GroupCall call{index_of(ranks), op, pattern, false, 0, {}, job_.samples};
+    call.parts = {{}, gathers, scatters};
+    for (int64_t d = 0; d < mesh_.dp; ++d) {
+      const int64_t bytes = split_range(job_.samples, mesh_.dp, d).size;
+      call.parts.by_position.push_back({(bytes + 1) / 2, bytes});
+    }
+    if (job_.update == Update::kByDistances) {
+      for_each_peer(call, static_cast<size_t>(d_),
+                    [&](const PeerTraffic& peer) { call.peers.push_back(peer); });
+      call.parts = {};
+    }
+    add(std::move(call));
+  }
+  void update() {
+    exchange_parts("reduce_scatter", CallPattern::kDirect, false, true);
+    exchange_parts("all_reduce", CallPattern::kDirect, true, true);
+    exchange_parts("exchange", CallPattern::kPointToPoint, false, true);
+    exchange_parts("exchange", CallPattern::kPointToPoint, true, false);
+    exchange_parts("all_gather", CallPattern::kDirect, true, false);
   }
   void add(GroupCall call) {
     program_.events.emplace_back(std::move(call));
@@ -226,6 +253,34 @@ TEST(RankClasses, UnevenShardsAreMoreClasses) {
   EXPECT_EQ(compare({.mesh = {4, 2, 4}, .columns = 67, .samples = 66}, machine), 2u * 2 * 2);
 }
 
+TEST(RankClasses, CallsByPartsTakeTheTimesOfCallsByDistances) {
+  for (const Mesh& mesh : {Mesh{5, 1, 2}, {6, 2, 1}, {3, 2, 4}, {12, 1, 1}}) {
+    for (const int64_t samples : {2, 25, 59}) {
+      for (const int64_t node : {2, 4}) {
+        SCOPED_TRACE(testing::PrintToString(std::vector{mesh.dp, samples, node}));
+        for (const Collectives collectives :
+             {Collectives::kDirect, Collectives::kNccl, Collectives::kNcclExact}) {
+          MachineModel machine = machine_with_nodes_of(node, node);
+          machine.collectives = collectives;
+          Job job{.mesh = mesh, .samples = samples, .update = Update::kByDistances};
+          const std::vector<RankProgram> by_distances = programs_of(job);
+          job.update = Update::kByParts;
+          compare(job, machine);
+          const SimulatedStep a = simulate(by_distances, machine, {.one_by_one = true});
+          const SimulatedStep b = simulate(programs_of(job), machine);
+          EXPECT_EQ(a.seconds, b.seconds);
+          EXPECT_EQ(a.ranks, b.ranks);
+        }
+      }
+    }
+  }
+}
+
+TEST(RankClasses, RanksWithPartsOfOneSizeAreOneClass) {
+  const Job job{.mesh = {24, 2, 4}, .samples = 59, .update = Update::kByParts};
+  EXPECT_EQ(compare(job, machine_with_nodes_of(4)), 2u * 2);
+}
+
 TEST(RankClasses, NodesThatCutGroupsUnevenlyAreMoreClasses) {
   // Nodes of 4 with groups of 6: {0..5} is 4 + 2, {6..11} is 2 + 4.
   EXPECT_GT(compare({.mesh = {2, 1, 6}, .columns = 66}, machine_with_nodes_of(4)), 1u);
@@ -268,7 +323,8 @@ TEST(RankClasses, RandomJobsTakeTheSameTimesBothWays) {
                   .columns = pick({48, 49, 50}),
                   .samples = pick({24, 25}),
                   .exchanges_all = random() % 3 == 0,
-                  .has_broadcast = random() % 4 == 0};
+                  .has_broadcast = random() % 4 == 0,
+                  .update = random() % 2 == 0 ? Update::kByParts : Update::kNone};
     std::map<int64_t, double> slow;
     if (random() % 3 == 0) slow[static_cast<int64_t>(random()) % job.mesh.ranks()] = 1.5;
     SCOPED_TRACE(i);
