@@ -53,6 +53,7 @@ RecordedRank record_rank(const distributed::ProcessMesh& mesh, int64_t rank,
     recorded.held.reserved_bytes =
         ledger.reserved() + world.rank_context().memory()->stats(DeviceKind::CPU).peak_reserved;
   recorded.asymmetries = shards.asymmetries();
+  recorded.size_changes = shards.size_changes();
   return recorded;
 }
 

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
+#include <ranges>
+#include <set>
 #include <utility>
 
 #include "distributed/simulator/mesh_symmetry.h"
@@ -15,6 +18,7 @@ namespace {
 
 using distributed::MeshCoord;
 using distributed::ProcessMesh;
+using distributed::simulator::SizeChanges;
 using distributed::simulator::SymmetricGroups;
 using distributed::simulator::WorldPrograms;
 
@@ -23,7 +27,10 @@ class WorldRecorder {
   using Record = std::function<RecordedRank(int64_t rank)>;
 
   WorldRecorder(const ProcessMesh& mesh, const Record& record)
-      : mesh_(mesh), record_(record), reasons_(static_cast<size_t>(mesh.ndim())) {}
+      : mesh_(mesh),
+        record_(record),
+        reasons_(static_cast<size_t>(mesh.ndim())),
+        changes_(reasons_.size()) {}
 
   RecordedWorld run() {
     while (!record_representatives()) continue;
@@ -39,12 +46,19 @@ class WorldRecorder {
     has_changed_ = true;
   }
 
+  void add(const SizeChanges& changes) {
+    for (const auto& [mesh_dim, coord] : changes)
+      has_changed_ |= changes_[mesh_dim].insert(coord).second;
+  }
+
   const RecordedRank& recorded(int64_t rank) {
     const auto known = ranks_.find(rank);
     if (known != ranks_.end()) return known->second;
     const RecordedRank& added = ranks_.emplace(rank, record_(rank)).first->second;
     const std::vector<std::string> calls =
         distributed::simulator::asymmetries_of(added.program, rank, mesh_);
+    add(added.size_changes);
+    add(distributed::simulator::size_changes_of(added.program, mesh_));
     for (size_t m = 0; m < reasons_.size(); ++m) {
       for (const std::string& reason : {added.asymmetries[m], calls[m]}) {
         if (!reason.empty()) set(m, reason);
@@ -53,41 +67,62 @@ class WorldRecorder {
     return added;
   }
 
-  // The rank that is recorded for this one.
-  int64_t representative_of(int64_t rank) const {
-    MeshCoord coord = *mesh_.coord_of(rank);
-    for (size_t m = 0; m < reasons_.size(); ++m) {
-      if (is_symmetric(m)) coord[m] = 0;
-    }
-    return mesh_.rank_at(coord);
+  int32_t last_along(size_t mesh_dim) const {
+    return static_cast<int32_t>(mesh_.dim_size(static_cast<int>(mesh_dim)) - 1);
   }
-  // The last rank for which this one is recorded.
-  int64_t witness_of(int64_t representative) const {
-    MeshCoord coord = *mesh_.coord_of(representative);
+
+  // The first and the last rank that do the same as this one; the first is recorded for all.
+  std::pair<int64_t, int64_t> alike(int64_t rank) const {
+    MeshCoord first = *mesh_.coord_of(rank), last = first;
     for (size_t m = 0; m < reasons_.size(); ++m) {
-      if (is_symmetric(m)) coord[m] = static_cast<int32_t>(mesh_.dim_size(static_cast<int>(m)) - 1);
+      if (!is_symmetric(m)) continue;
+      const auto next = changes_[m].upper_bound(first[m]);
+      last[m] = next == changes_[m].end() ? last_along(m) : *next - 1;
+      first[m] = next == changes_[m].begin() ? 0 : *std::prev(next);
     }
-    return mesh_.rank_at(coord);
+    return {mesh_.rank_at(first), mesh_.rank_at(last)};
+  }
+  bool is_representative(int64_t rank) const { return alike(rank).first == rank; }
+
+  // Whether the rank is at one end of all mesh dims along which ranks are recorded one by one.
+  bool is_at_an_end(int64_t rank) const {
+    const MeshCoord coord = *mesh_.coord_of(rank);
+    bool is_first = true, is_last = true;
+    for (size_t m = 0; m < reasons_.size(); ++m) {
+      if (is_symmetric(m)) continue;
+      is_first = is_first && coord[m] == 0;
+      is_last = is_last && coord[m] == last_along(m);
+    }
+    return is_first || is_last;
   }
 
   // Returns false if a rank told a further mesh dim apart.
   bool record_representatives() {
     has_changed_ = false;
     for (int64_t rank = 0; rank < mesh_.size(); ++rank) {
-      if (representative_of(rank) != rank) continue;
+      if (!is_representative(rank)) continue;
       recorded(rank);
       if (has_changed_) return false;
     }
-    for (const int64_t first : {int64_t{0}, representative_of(mesh_.size() - 1)}) {
-      const int64_t last = witness_of(first);
-      const bool are_equal = do_the_same(first, last);
+    for (int64_t rank = 0; rank < mesh_.size(); ++rank) {
+      if (!is_representative(rank) || !is_at_an_end(rank)) continue;
+      const int64_t last = alike(rank).second;
+      const bool are_equal = do_the_same(rank, last);
+      if (!has_changed_ && !are_equal) tell_apart(rank, last);
       if (has_changed_) return false;
-      if (are_equal) continue;
-      for (size_t m = 0; m < reasons_.size(); ++m)
-        set(m, fmt::format("ranks {} and {} do not do the same", first, last));
-      return false;
     }
     return true;
+  }
+
+  // Sizes of shards are the likely reason, where they differ.
+  void tell_apart(int64_t first, int64_t last) {
+    const auto is_uneven = [&](size_t m) { return is_symmetric(m) && !changes_[m].empty(); };
+    const auto mesh_dims = std::views::iota(size_t{0}, reasons_.size());
+    const bool are_even = std::ranges::none_of(mesh_dims, is_uneven);
+    for (const size_t m : mesh_dims) {
+      if (are_even || is_uneven(m))
+        set(m, fmt::format("ranks {} and {} do not do the same", first, last));
+    }
   }
 
   bool do_the_same(int64_t first, int64_t last) {
@@ -108,7 +143,7 @@ class WorldRecorder {
     RecordedWorld out;
     out.num_recorded = ranks_.size();
     for (int64_t rank = 0; rank < mesh_.size(); ++rank) {
-      const Class& own = class_of(representative_of(rank), out);
+      const Class& own = class_of(alike(rank).first, out);
       out.programs.add_rank({own.events, own.groups ? own.groups->of(rank, out.programs)
                                                     : own_groups(rank, out.programs)});
       out.held_by.push_back(own.held);
@@ -132,7 +167,7 @@ class WorldRecorder {
     Class& own = known->second;
     if (!is_new) return own;
     RecordedRank& recorded = ranks_.at(representative);
-    if (witness_of(representative) != representative)
+    if (alike(representative).second != representative)
       own.groups = std::make_unique<SymmetricGroups>(recorded.program, representative, mesh_);
     own.events = out.programs.add_events(std::move(recorded.program.events));
     const auto equal = std::ranges::find(out.held, recorded.held);
@@ -150,7 +185,8 @@ class WorldRecorder {
 
   const ProcessMesh mesh_;
   const Record& record_;
-  std::vector<std::string> reasons_;  // by mesh dim
+  std::vector<std::string> reasons_;        // by mesh dim
+  std::vector<std::set<int32_t>> changes_;  // SizeChanges, by mesh dim
   bool has_changed_ = false;
   std::map<int64_t, RecordedRank> ranks_;
   std::map<int64_t, Class> classes_;  // by representative

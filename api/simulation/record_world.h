@@ -4,9 +4,10 @@
 //   const auto step = distributed::simulator::simulate(world.programs, machine);
 //
 // Two ranks do the same if they differ only along mesh dims along which operators (ShardSymmetry)
-// and calls (asymmetries_of) of one of them are symmetric. As a check, the first and the last of
-// them that do not differ otherwise are both recorded, at the two ends of the other mesh dims; if
-// they are not equal, every rank is recorded.
+// and calls (asymmetries_of) of one of them are symmetric, and if all their shards have the same
+// sizes. As a check, the first and the last of such ranks are both recorded, at the two ends of the
+// other mesh dims. If they are not equal, every rank is recorded along the mesh dims with shards of
+// different sizes; if there are none, every rank of the job.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +18,7 @@
 
 #include "api/simulation/prediction.h"
 #include "distributed/mesh/process_mesh.h"
+#include "distributed/simulator/mesh_symmetry.h"
 #include "distributed/simulator/rank_program.h"
 #include "distributed/simulator/world_programs.h"
 
@@ -26,6 +28,7 @@ struct RecordedRank {
   distributed::simulator::RankProgram program;
   RankPrediction held;                     // without times and what kernels and the process need
   std::vector<std::string> asymmetries{};  // ShardSymmetry::asymmetries
+  distributed::simulator::SizeChanges size_changes{};
 };
 
 struct RecordedWorld {

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <optional>
+#include <set>
+#include <utility>
 
 #include "api/call/call_events.h"
 #include "api/call/decision.h"
 #include "api/tensor/tensor.h"
+#include "distributed/placement/split.h"
 #include "distributed/reshard/reshard_events.h"
 #include "phi/common/split_mix.h"
 
@@ -18,12 +20,6 @@ namespace {
 
 using distributed::ProcessMesh;
 using distributed::TensorDistAttr;
-
-std::optional<int> find_dim(const ProcessMesh& mesh, const std::string& name) {
-  const auto found = std::ranges::find(mesh.dim_names(), name);
-  if (found == mesh.dim_names().end()) return std::nullopt;
-  return static_cast<int>(found - mesh.dim_names().begin());
-}
 
 }  // namespace
 
@@ -80,32 +76,55 @@ void ShardSymmetry::check_mesh(const ProcessMesh& mesh, const char* op) {
   if (mesh.size() == mesh_.size()) return;  // has all ranks
   for (size_t m = 0; m < asymmetries_.size(); ++m) {
     const std::string& name = mesh_.dim_names()[m];
-    const std::optional<int> own = mesh.is_regular() ? find_dim(mesh, name) : std::nullopt;
-    const int job = static_cast<int>(m);
-    if (own && mesh.dim_size(*own) == mesh_.dim_size(job) && mesh.stride(*own) == mesh_.stride(job))
-      continue;
+    if (job_dim_of(mesh, name)) continue;
     set(m, fmt::format("the mesh of an operator, '{}', has not all of {}", op, name));
   }
 }
 
+// The first mesh dim splits the extent, the second splits each part, and so on.
 void ShardSymmetry::check_shards(const TensorDistAttr& attr, const Dims& shape, const char* op) {
   for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
-    const std::vector<int> over = attr.mesh_dims_of(d);
-    int64_t shards = 1;
-    for (const int mesh_dim : over) shards *= attr.mesh().dim_size(mesh_dim);
-    const int64_t extent = shape[static_cast<size_t>(d)];
-    if (extent % shards == 0) continue;
-    for (const int mesh_dim : over) {
-      const auto& name = attr.mesh().dim_names()[static_cast<size_t>(mesh_dim)];
-      const std::optional<int> job = find_dim(mesh_, name);
-      for (size_t m = 0; m < asymmetries_.size(); ++m) {
-        if (job && static_cast<size_t>(*job) != m) continue;
-        set(m, fmt::format(
-                   "dim {} of a tensor of '{}', {} elements, is not divisible by its {} shards", d,
-                   op, extent, shards));
+    std::set<int64_t> sizes{shape[static_cast<size_t>(d)]};
+    for (const int mesh_dim : attr.mesh_dims_of(d)) {
+      const int64_t shards = attr.mesh().dim_size(mesh_dim);
+      std::set<int64_t> parts;
+      for (const int64_t size : sizes) {
+        check_split(attr.mesh(), mesh_dim, size, op);
+        for (const int64_t i : {int64_t{0}, shards - 1})
+          parts.insert(distributed::split_range(size, shards, i).size);
       }
+      sizes = std::move(parts);
     }
   }
+}
+
+void ShardSymmetry::check_split(const ProcessMesh& mesh, int mesh_dim, int64_t extent,
+                                const char* op) {
+  const int64_t larger = extent % mesh.dim_size(mesh_dim);
+  if (larger == 0) return;
+  const std::string& name = mesh.dim_names()[static_cast<size_t>(mesh_dim)];
+  if (const std::optional<size_t> job = job_dim_of(mesh, name)) {
+    size_changes_.emplace(*job, static_cast<int32_t>(larger));
+    return;
+  }
+  for (size_t m = 0; m < asymmetries_.size(); ++m)
+    set(m, fmt::format("{} elements of a tensor of '{}' are not divisible by {}={}, which is no "
+                       "mesh dim of the job",
+                       extent, op, name, mesh.dim_size(mesh_dim)));
+}
+
+// The mesh dim of the job that has this name and the same coordinates.
+std::optional<size_t> ShardSymmetry::job_dim_of(const ProcessMesh& mesh,
+                                                const std::string& name) const {
+  if (!mesh.is_regular()) return std::nullopt;
+  const auto find = [&](const ProcessMesh& in) {
+    return std::ranges::find(in.dim_names(), name) - in.dim_names().begin();
+  };
+  const auto own = static_cast<int>(find(mesh)), job = static_cast<int>(find(mesh_));
+  if (own == mesh.ndim() || job == mesh_.ndim()) return std::nullopt;
+  if (mesh.dim_size(own) != mesh_.dim_size(job) || mesh.stride(own) != mesh_.stride(job))
+    return std::nullopt;
+  return static_cast<size_t>(job);
 }
 
 void ShardSymmetry::set(size_t mesh_dim, const std::string& reason) {

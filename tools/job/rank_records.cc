@@ -74,6 +74,8 @@ std::optional<RecordedRank> RankRecords::Known::in(const ProcessMesh& other) con
   RecordedRank out{std::move(*program), recorded.held, {}};
   for (const std::string& dim : other.dim_names())
     out.asymmetries.push_back(recorded.asymmetries[static_cast<size_t>(mesh.dim_of(dim))]);
+  for (const auto& [mesh_dim, coord] : recorded.size_changes)
+    out.size_changes.emplace(other.dim_of(mesh.dim_names()[mesh_dim]), coord);
   return out;
 }
 

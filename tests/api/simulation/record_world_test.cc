@@ -34,6 +34,7 @@ struct Layout {
   int64_t samples = 8;  // of a micro-batch
   int64_t layers = 4;
   int64_t chunks = 1;
+  int64_t hidden = 64;
   bool tied_head = false;
   bool repeats_idle = false;  // TrainerOptions::repeats_idle
 };
@@ -50,7 +51,7 @@ RecordedRank record(const Layout& layout, int64_t rank) {
                                                             .d_model = 8 * layout.heads,
                                                             .layers = layout.layers,
                                                             .heads = layout.heads,
-                                                            .hidden = 64,
+                                                            .hidden = layout.hidden,
                                                             .tied_head = layout.tied_head});
   model->initialise(3, DataType::FLOAT32);
   nn::shard(*model, mesh,
@@ -73,6 +74,15 @@ RecordedRank record(const Layout& layout, int64_t rank) {
   out.held.bytes_received = counters.bytes_received;
   out.held.peak_tensor_bytes = world.rank_context().memory()->planned().peak;
   out.asymmetries = shards.asymmetries();
+  out.size_changes = shards.size_changes();
+  return out;
+}
+
+MachineModel machine() {
+  MachineModel out;
+  out.families[DataType::FLOAT32] = {{"matmul", {"matmul"}, WorkUnit::kFlops, {{1, 1e9}}},
+                                     {"bytes", {}, WorkUnit::kBytes, {{1, 1e9}}}};
+  out.links = {{"node", 2, 1, 1}, {"network", 0, 3, 0.1, 2}};
   return out;
 }
 
@@ -82,6 +92,7 @@ std::pair<size_t, int64_t> compare(const Layout& layout) {
   const RecordedWorld world =
       record_world(mesh, [&](int64_t rank) { return record(layout, rank); });
   EXPECT_EQ(world.programs.num_ranks(), static_cast<size_t>(mesh.size()));
+  std::vector<RankProgram> programs;
   for (int64_t rank = 0; rank < mesh.size(); ++rank) {
     SCOPED_TRACE(rank);
     const RecordedRank real = record(layout, rank);
@@ -91,7 +102,12 @@ std::pair<size_t, int64_t> compare(const Layout& layout) {
     for (const size_t group : own.groups) groups.push_back(world.programs.group(group));
     EXPECT_EQ(groups, real.program.groups);
     EXPECT_EQ(world.held[world.held_by[static_cast<size_t>(rank)]], real.held);
+    programs.push_back(real.program);
   }
+  const auto by_class = simulate(world.programs, machine());
+  const auto all = simulate(programs, machine(), {.one_by_one = true});
+  EXPECT_EQ(by_class.seconds, all.seconds);
+  EXPECT_EQ(by_class.ranks, all.ranks);
   return {world.num_recorded, mesh.size()};
 }
 
@@ -131,11 +147,35 @@ TEST(RecordWorld, EvenMeshesNeedOneRankPerStageAndTwoChecks) {
             (std::pair<size_t, int64_t>{5, 18}));
 }
 
-TEST(RecordWorld, UnevenMeshDimsAreRecordedWhole) {
+TEST(RecordWorld, ShardsOfDifferentSizesNeedOneRankOfEachAndAsManyChecks) {
+  const auto recorded = [](Layout layout, int64_t samples) {
+    layout.samples = samples;
+    return compare(layout).first;
+  };
+  EXPECT_EQ(recorded({{12, 1, 1}}, 20), 4u);
+  // All-reduces of gradients whose elements are not divisible by 21.
+  EXPECT_EQ(recorded({{21, 1, 1}}, 21), 8u);
+  // 32 and 64 elements over 12 ranks.
+  EXPECT_EQ(recorded({{12, 1, 1}, "1f1b", 1}, 24), 6u);
+  EXPECT_EQ(recorded({{12, 1, 1}, "1f1b", 3}, 24), 6u);
+  EXPECT_EQ(recorded({{12, 1, 2}, "1f1b", 1}, 24), 4u);
+  EXPECT_EQ(recorded({{12, 2, 1}, "zb_h1", 2}, 24), 12u);
+  // Also 33 ids over tp.
+  EXPECT_EQ(recorded({{12, 1, 2}, "1f1b", 2, true, 33}, 24), 8u);
+  // 63 elements over tp are 32 and 31. Split over dp, they change at coordinates 12 and 11. Ranks
+  // at coordinate 11 are like no others, and need no check.
+  Layout nested{{20, 1, 2}, "1f1b", 1, true, 60, 10};
+  nested.hidden = 63;
+  EXPECT_EQ(recorded(nested, 20), 10u);
+  nested.shape = {20, 2, 2};
+  EXPECT_EQ(recorded(nested, 20), 20u);
+}
+
+TEST(RecordWorld, UnevenMeshDimsOfTwoRanksAreRecordedWhole) {
   // 33 ids over tp.
   EXPECT_EQ(compare({{4, 1, 2}, "1f1b", 0, false, 33}).first, 2u * 2);
   // 9 samples over dp.
-  EXPECT_EQ(compare({{2, 2, 2}, "1f1b", 0, false, 32, 4, 9}).first, 2u * 2 + 2);
+  EXPECT_EQ(compare({{2, 2, 2}, "1f1b", 0, false, 32, 4, 9}).first, 8u);
   // Both.
   EXPECT_EQ(compare({{2, 2, 2}, "1f1b", 1, false, 33, 4, 9}).first, 8u);
 }
@@ -154,6 +194,19 @@ TEST(RecordWorld, RanksThatAreUnequalWithoutAReasonAreAllRecorded) {
   EXPECT_EQ(world.num_recorded, 6u);
   EXPECT_EQ(world.asymmetries, (std::vector<std::string>{"dp: ranks 0 and 5 do not do the same",
                                                          "tp: ranks 0 and 5 do not do the same"}));
+}
+
+TEST(RecordWorld, RanksThatAreUnequalAreRecordedAlongUnevenMeshDims) {
+  using distributed::simulator::Computation;
+  const ProcessMesh mesh({4, 2}, {"dp", "tp"});
+  const RecordedWorld world = record_world(mesh, [](int64_t rank) {
+    RecordedRank out =
+        rank_of({Computation{"work", DataType::FLOAT32, rank < 6 ? 2.0 : 1.0, 1}}, {});
+    out.size_changes = {{0, 1}};  // shards have two sizes along dp, and ranks do three things
+    return out;
+  });
+  EXPECT_EQ(world.num_recorded, 4u + 2);  // and ranks 1 and 7
+  EXPECT_EQ(world.asymmetries, (std::vector<std::string>{"dp: ranks 2 and 7 do not do the same"}));
 }
 
 TEST(RecordWorld, ARootIsAnAsymmetry) {

@@ -4,6 +4,7 @@ Times depend on the machine, so only their structure is tested; bytes must be ex
 
 import itertools
 import json
+import math
 import os
 import pathlib
 import unittest
@@ -189,9 +190,9 @@ class Simulate(unittest.TestCase):
             first, last = span.split("-")
             ranks |= set(range(int(first), int(last) + 1))
         self.assertEqual(ranks, set(range(2048)))
-        # A uneven split is recorded rank by rank along its mesh dim.
+        # Along tp, rank 0 holds more ids than the others.
         uneven = launch.job_text(model={**model, "vocab": 257}, run={"steps": 1}, mode="train")
-        self.assertIn(", 6 recorded", self.simulate(uneven, "--mesh=dp=2,pp=1,tp=4")[1].output)
+        self.assertIn(", 4 recorded", self.simulate(uneven, "--mesh=dp=2,pp=1,tp=4")[1].output)
 
     def test_405_billion_parameters_on_16384_ranks(self):
         example = (launch.SOURCE_DIR / "examples/llama_405b.yaml").read_text()
@@ -201,12 +202,22 @@ class Simulate(unittest.TestCase):
         prediction, outcome = self.simulate(example, "--world_size=16384", machine=machine)
         self.assertIn("16384 ranks of 16 classes, 18 recorded", outcome.output)
         self.assertEqual([entry["count"] for entry in prediction["ranks"]], [1024] * 16)
+        self.check_dry_ranks(example, "dp=128,pp=16,tp=8", {rank: prediction["ranks"][rank // 8 % 16] for rank in (77, 9999)})
+        # Over dp=96, ranks 0 to 31 have two of the 128 sequences, and ranks 0 to 63 more of 16384 and 53248 elements.
+        prediction, outcome = self.simulate(example, "--mesh=dp=96,pp=16,tp=8", machine=machine)
+        self.assertIn("12288 ranks of 48 classes, 54 recorded", outcome.output)
+        self.assertEqual([entry["count"] for entry in prediction["ranks"]], [256] * 48)
+        entries = {rank: prediction["ranks"][rank // 8 % 16 + rank // 128 // 32 * 16] for rank in (77, 4096, 8191, 12287)}
+        self.check_dry_ranks(example, "dp=96,pp=16,tp=8", entries)
+
+    def check_dry_ranks(self, text, mesh, entries):
+        ranks = math.prod(int(size.split("=")[1]) for size in mesh.split(","))
         report = pathlib.Path(self.folder.name) / "r.json"
-        job = self.folder.write("405b.yaml", example)
-        for rank in (77, 9999):
-            dry = ["--dry_run", "--world_size=16384", f"--rank={rank}", f"--report={report}", "--quiet"]
+        job = self.folder.write("dry.yaml", text)
+        for rank, entry in entries.items():
+            dry = ["--dry_run", f"--mesh={mesh}", f"--world_size={ranks}", f"--rank={rank}", f"--report={report}", "--quiet"]
             self.assertEqual(launch.run(0, "run", job, *dry).status, 0)
-            own, entry = json.loads(report.read_text())["ranks"][0], prediction["ranks"][rank // 8 % 16]
+            own = json.loads(report.read_text())["ranks"][0]
             self.assertEqual(entry["bytes_sent"], own["bytes_sent"])
             self.assertEqual(entry["bytes_received"], own["bytes_received"])
             self.assertEqual(entry["peak_tensor_bytes"], own["planned_peak_bytes"])
