@@ -149,9 +149,9 @@ std::vector<double> by_share(double all, const std::vector<double>& shares) {
   return out;
 }
 
-// The same for a trial of three layers. A layer takes what the update of three layers takes longer
-// than that of two. What is left
-// belongs to the ends of the model, in proportion to their other parameters.
+// Divides the update of a trial of three layers among its chunks. The update of one layer is the
+// difference to `of_two`, the update of a trial of two layers. The rest belongs to what comes
+// before and after the layers, in proportion to the parameters there.
 std::vector<double> by_layer(double all, double of_two, const std::vector<double>& shares) {
   const double layer = std::max(0.0, all - of_two);
   const double ends = std::max(0.0, all - static_cast<double>(kTrialLayers) * layer);

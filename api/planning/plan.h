@@ -43,8 +43,8 @@ struct PlannedLayout {
   int64_t peak_bytes = 0;       // of the fullest rank
   double measured_seconds = 0;  // of a step; 0: not measured
 
-  /// Of the predicted step. Plans of as many nanoseconds are equally fast: their seconds may differ
-  /// by the order of additions.
+  /// The predicted step, rounded. Plans are compared by it, because the order of additions changes
+  /// the last digits of their seconds.
   int64_t nanoseconds() const;
 };
 

@@ -45,7 +45,7 @@ CallPattern pattern_of(CommOp op) {
   }
 }
 
-// Of an all-reduce.
+// Whether the members of an all-reduce send whole arrays, and not parts.
 bool is_in_one_round(int64_t bytes, size_t members) {
   return distributed::all_reduce_by_gather(bytes, static_cast<int64_t>(members));
 }

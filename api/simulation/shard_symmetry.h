@@ -39,7 +39,7 @@ class ShardSymmetry final : public Observer {
   /// mesh dim; empty: they do not. The reasons are the same in a mesh of the same mesh dims in
   /// another order.
   const std::vector<std::string>& asymmetries() const { return asymmetries_; }
-  /// Where the sizes of shards change.
+  /// The coordinates at which shards begin to have another size.
   const distributed::simulator::SizeChanges& size_changes() const { return size_changes_; }
 
  private:

@@ -32,7 +32,8 @@ std::vector<std::string> asymmetries_of(const RankProgram& program, int64_t rank
 /// at c - 1. They have one size between two changes.
 using SizeChanges = std::set<std::pair<size_t, int32_t>>;
 
-/// Where the parts of calls change. Groups that are no product of coordinates are left out.
+/// The changes of the parts of calls (CallParts). Ignores groups whose ranks are not all ranks with
+/// certain coordinates.
 SizeChanges size_changes_of(const RankProgram& program, const ProcessMesh& mesh);
 
 /// The groups of ranks that differ from the rank of a program only along mesh dims along which the

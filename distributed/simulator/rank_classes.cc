@@ -258,7 +258,7 @@ class Partition {
     for (const GroupCall* call : calls.by_parts) add_traffic(group, position, *call, key);
   }
 
-  // What a member exchanges over each level of links.
+  // Adds the messages and bytes of a member in a call of parts, by level of links.
   void add_traffic(size_t group, size_t position, const GroupCall& call, Key* key) const {
     struct Traffic {
       int64_t most_messages = 0, bytes_received = 0, bytes_sent = 0;

@@ -70,7 +70,7 @@ TEST(RecordStep, PeersAreDistancesWithinTheGroup) {
   EXPECT_EQ(program.groups, (std::vector<std::vector<int64_t>>{{0, 2}, {0, 1, 2}}));
 }
 
-// Of all ranks of a world, in order.
+// The programs of the ranks of a world, by rank.
 std::vector<distributed::simulator::RankProgram> programs_of(
     int64_t ranks, const std::function<void(distributed::Group&)>& step) {
   std::vector<distributed::simulator::RankProgram> out;

@@ -56,7 +56,7 @@ TEST(SizeClass, HoldsTheRequestAndWastesLittle) {
   EXPECT_EQ(SizeClass::of(SizeClass::kLargestRequest).index, SizeClass::kCount - 1);
 }
 
-// What malloc has given out.
+// Bytes in use that malloc allocated.
 size_t on_heap() {
   const auto info = mallinfo2();
   return info.uordblks + info.hblkhd;
