@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "phi/common/errors.h"
 
@@ -35,6 +36,12 @@ double OpFamily::per_second(double work) const {
   if (after == points.end()) return points.back().per_second;
   const RatePoint& low = *(after - 1);
   return on_line(work, low.work, low.per_second, after->work, after->per_second);
+}
+
+const SizeTime* OpFamily::time_of(double flops, double bytes) const {
+  const auto size = [](const SizeTime& each) { return std::pair(each.flops, each.bytes); };
+  const auto found = std::ranges::lower_bound(sizes, std::pair(flops, bytes), {}, size);
+  return found != sizes.end() && size(*found) == std::pair(flops, bytes) ? &*found : nullptr;
 }
 
 double CollectivePoints::seconds(double bytes) const {
@@ -67,6 +74,8 @@ MachineModel::Time MachineModel::time_of(const Computation& computation) const {
       is_listed
           ? *listed
           : named(of_dtype->second, computation.flops > 0 ? kMatmulFamily : kBytesFamily, file);
+  if (const SizeTime* measured = family.time_of(computation.flops, computation.bytes))
+    return {measured->seconds, is_listed};
   const double work = family.by == WorkUnit::kFlops ? computation.flops : computation.bytes;
   const double by_rate = work > 0 ? work / family.per_second(work) : 0;
   const double by_memory = memory_GBps > 0 ? computation.bytes / (memory_GBps * 1e9) : 0;

@@ -23,6 +23,15 @@ struct RatePoint {
   friend bool operator==(const RatePoint&, const RatePoint&) = default;
 };
 
+/// The time of a launch of exactly this size.
+struct SizeTime {
+  double flops = 0;
+  double bytes = 0;    // read and written
+  double seconds = 0;  // its overhead included
+
+  friend bool operator==(const SizeTime&, const SizeTime&) = default;
+};
+
 /// The quantity to which the time of an operator is proportional.
 enum class WorkUnit : uint8_t { kFlops, kBytes };
 
@@ -32,9 +41,12 @@ struct OpFamily {
   std::vector<std::string> ops;
   WorkUnit by = WorkUnit::kBytes;
   std::vector<RatePoint> points;  // one or more, by increasing work
+  std::vector<SizeTime> sizes{};  // used instead of points; by increasing flops, then bytes
 
   /// Linear in log(work) and log(rate) between two points, constant outside them.
   double per_second(double work) const;
+  /// The time of a launch of this size, if it is among `sizes`; null otherwise.
+  const SizeTime* time_of(double flops, double bytes) const;
   friend bool operator==(const OpFamily&, const OpFamily&) = default;
 };
 
@@ -123,9 +135,10 @@ struct MachineModel {
     double seconds = 0;
     bool is_listed = true;  // false: no family lists the operator
   };
-  /// The time of a launch: its overhead, and its work at the rate of its family, but not less than
-  /// its bytes at memory_GBps. One without flops, in a dtype without families, uses the rates of
-  /// float32. Errors: InvalidArgument for flops in a dtype without families.
+  /// The time of a launch: that of its size if its family has it; otherwise its overhead, and its
+  /// work at the rate of its family, but not less than its bytes at memory_GBps. One without flops,
+  /// in a dtype without families, uses the rates of float32. Errors: InvalidArgument for flops in a
+  /// dtype without families.
   Time time_of(const Computation& computation) const;
   /// Bytes that the tensors of one rank may occupy: memory_GiB - reserved_GiB. 0: unknown.
   int64_t tensor_memory_bytes() const;

@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 #include "phi/common/errors.h"
 #include "phi/common/nearest_name.h"
@@ -131,6 +132,34 @@ std::vector<Point> read_points(YamlMap& map, const PointNames& names) {
   return points;
 }
 
+// Triples [flops, bytes, seconds], in any order.
+std::vector<SizeTime> read_sizes(YamlMap& map) {
+  std::vector<SizeTime> sizes;
+  const YAML::Node list = map.get("sizes");
+  if (!list) return sizes;
+  constexpr const char* kExpected = "[flops, bytes, seconds]";
+  if (!list.IsSequence()) map.fail(list, fmt::format("sizes must be a list of {}.", kExpected));
+  for (const YAML::Node& node : list) {
+    if (!node.IsSequence() || node.size() != 3)
+      map.fail(node, fmt::format("a size must be {}.", kExpected));
+    sizes.push_back({number<double>(map, node[0], "the flops of a size", Range::kNotNegative),
+                     number<double>(map, node[1], "the bytes of a size", Range::kPositive),
+                     number<double>(map, node[2], "the seconds of a size", Range::kPositive)});
+  }
+  const auto same = [](const SizeTime& a, const SizeTime& b) {
+    return a.flops == b.flops && a.bytes == b.bytes;
+  };
+  std::ranges::sort(sizes, [](const SizeTime& a, const SizeTime& b) {
+    return std::pair(a.flops, a.bytes) < std::pair(b.flops, b.bytes);
+  });
+  const auto twice = std::ranges::adjacent_find(sizes, same);
+  if (twice != sizes.end()) {
+    map.fail(list, fmt::format("the size of {} flops and {} bytes is set twice.", twice->flops,
+                               twice->bytes));
+  }
+  return sizes;
+}
+
 OpFamily read_family(const std::string& file, const std::string& name, const YAML::Node& node) {
   YamlMap map(file, node);
   OpFamily family;
@@ -141,6 +170,7 @@ OpFamily read_family(const std::string& file, const std::string& name, const YAM
   family.by =
       choice(map, "by", {"bytes", "flops"}) == "flops" ? WorkUnit::kFlops : WorkUnit::kBytes;
   family.points = read_points<RatePoint>(map, {"work", "rate"});
+  family.sizes = read_sizes(map);
   map.check_all_read();
   return family;
 }
@@ -220,9 +250,14 @@ std::string text_of_points(const std::vector<Point>& points) {
 }
 
 std::string text_of(const OpFamily& family) {
-  return fmt::format("    {}:\n      ops: [{}]\n      by: {}\n      points: {}\n", family.name,
-                     fmt::join(family.ops, ", "), family.by == WorkUnit::kFlops ? "flops" : "bytes",
-                     text_of_points(family.points));
+  std::string out =
+      fmt::format("    {}:\n      ops: [{}]\n      by: {}\n      points: {}\n", family.name,
+                  fmt::join(family.ops, ", "), family.by == WorkUnit::kFlops ? "flops" : "bytes",
+                  text_of_points(family.points));
+  if (!family.sizes.empty()) out += "      sizes:\n";
+  for (const SizeTime& size : family.sizes)
+    out += fmt::format("        - [{}, {}, {}]\n", size.flops, size.bytes, size.seconds);
+  return out;
 }
 
 std::string text_of(const CollectivePoints& points) {

@@ -67,7 +67,7 @@ links:
   - {{name: cluster, latency_us: {cluster_latency_us:.9g}, GBps: {cluster_GBps:.9g}}}
 families:
   float16:
-    matmul: {{ops: [matmul], by: flops, points: [{matmul}]}}
+    matmul: {{ops: [matmul], by: flops, points: [{matmul}], sizes: [{sizes}]}}
     unaligned_matmul: {{ops: [unaligned_matmul], by: flops, points: [{unaligned}]}}
     attention_matmul: {{ops: [attention_matmul], by: flops, points: [{attention}]}}
     bytes: {{by: bytes, points: [[1e6, {memory:.9g}]]}}
@@ -79,8 +79,8 @@ families:
 _FLOAT32_TFLOPS = 19.5  # data sheet; no run computes with it
 
 
-def machine_file(logs):
-    """The text of the machine file with these constants."""
+def machine_file(logs, sizes=()):
+    """The text of the machine file with these constants; `sizes`: rows of [flops, bytes, seconds] of matmuls."""
     c = as_dict(logs)
     half = c["matmul_half_GFLOP"] * 1e9
     return _FILE.format(
@@ -88,6 +88,7 @@ def machine_file(logs):
         matmul=_points(c["matmul_TFLOPS"] * 1e12, half),
         unaligned=_points(c["unaligned_TFLOPS"] * 1e12, half),
         attention=f"[1e9, {c['attention_TFLOPS'] * 1e12:.9g}]",
+        sizes=", ".join(f"[{flops:.0f}, {size:.0f}, {seconds:.9g}]" for flops, size, seconds in sizes),
         memory=c["memory_GBps"] * 1e9,
         float32=_FLOAT32_TFLOPS * 1e12,
         **c,

@@ -24,6 +24,10 @@ class MegatronGpt {
 
   /// Rank = (stage * dp + replica) * tp + shard, as in Megatron.
   simulation::ComposedStep compose(const MeasuredRun& run);
+  /// A layer of the run on the ranks of its first shards.
+  std::shared_ptr<const simulation::Body> layer(const MeasuredRun& run) {
+    return body(Part::kLayer, run);
+  }
 
  private:
   enum class Part : uint8_t { kEmbedding, kLayer, kHead };

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 #include "support/error_matchers.h"
 
@@ -36,6 +37,17 @@ TEST(Machine, ALaunchTakesItsOverheadAndItsWork) {
   EXPECT_TRUE(time.is_listed);
   EXPECT_DOUBLE_EQ(machine().time_of({"add", DataType::FLOAT32, 0, 4e3}).seconds, 1e-6 + 2e-6);
   EXPECT_DOUBLE_EQ(machine().time_of({"add", DataType::FLOAT32, 0, 0}).seconds, 1e-6);
+}
+
+TEST(Machine, ALaunchOfAMeasuredSizeTakesItsTime) {
+  MachineModel measured = machine();
+  measured.families[DataType::FLOAT32][0].sizes = {{2e9, 3e6, 5}, {2e9, 4e6, 7}};
+  EXPECT_EQ(measured.time_of({"matmul", DataType::FLOAT32, 2e9, 3e6}).seconds, 5);
+  EXPECT_EQ(measured.time_of({"matmul", DataType::FLOAT32, 2e9, 4e6}).seconds, 7);
+  for (const auto& [flops, bytes] : {std::pair(2e9, 3.5e6), {2e9, 5e6}, {1e9, 3e6}, {3e9, 3e6}}) {
+    const Computation other{"matmul", DataType::FLOAT32, flops, bytes};
+    EXPECT_EQ(measured.time_of(other).seconds, machine().time_of(other).seconds);
+  }
 }
 
 TEST(Machine, NoLaunchIsFasterThanMemory) {

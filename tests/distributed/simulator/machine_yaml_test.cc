@@ -40,6 +40,8 @@ TEST(MachineYaml, WhatIsWrittenIsReadBack) {
       {"matmul", {"matmul", "bmm"}, WorkUnit::kFlops, {{1.0 / 3, 1e9 / 7}, {1e12, 1e11}}},
       {"bytes", {}, WorkUnit::kBytes, {{4096, 3e9}}}};
   machine.families[DataType::BFLOAT16] = machine.families[DataType::FLOAT32];
+  machine.families[DataType::BFLOAT16][0].sizes = {
+      {0, 7, 0.1}, {1e15 + 1, 3, 0.5}, {1e15 + 1, 4, 1}};
   EXPECT_EQ(parse(to_yaml(machine)), machine);
   machine.collectives = Collectives::kNccl;
   machine.reduce_GBps = 0;
@@ -58,6 +60,10 @@ TEST(MachineYaml, WhatIsWrittenIsReadBack) {
 
 TEST(MachineYaml, EachMistakeIsNamedWithItsLine) {
   const std::string link = std::string(kFamilies) + "links:\n";
+  const auto of_sizes = [](const std::string& sizes) {
+    return "families:\n  float32:\n    matmul: {points: [[1, 1]], sizes: " + sizes +
+           "}\n    bytes: {points: [[1, 1]]}\n";
+  };
   const std::string points =
       link + "  - {name: node, size: 8, latency_us: 1, GBps: 1}\ncollective_points:\n  - ";
   const std::pair<std::string, const char*> cases[] = {
@@ -133,6 +139,13 @@ TEST(MachineYaml, EachMistakeIsNamedWithItsLine) {
        "m.yaml:3: the rate of a point is -1; expected a number above 0."},
       {"families:\n  float32:\n    matmul: {points: [[1]]}\n    bytes: {points: [[1, 1]]}\n",
        "m.yaml:3: a point must be a pair [work, rate]."},
+      {of_sizes("3"), "m.yaml:3: sizes must be a list of [flops, bytes, seconds]."},
+      {of_sizes("[[1, 2]]"), "m.yaml:3: a size must be [flops, bytes, seconds]."},
+      {of_sizes("[[-1, 2, 3]]"),
+       "m.yaml:3: the flops of a size is -1; expected a number, 0 or more."},
+      {of_sizes("[[1, 2, 0]]"), "m.yaml:3: the seconds of a size is 0; expected a number above 0."},
+      {of_sizes("[[4, 2, 3], [1, 2, 3], [4, 2, 5]]"),
+       "m.yaml:3: the size of 4 flops and 2 bytes is set twice."},
       {"families:\n  float32:\n    matmul: {by: time, points: [[1, 1]]}\n    bytes: {points: [[1, "
        "1]]}\n",
        "m.yaml:3: by is 'time'; expected bytes or flops."},

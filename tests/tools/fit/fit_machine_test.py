@@ -42,14 +42,14 @@ class FitMachine(unittest.TestCase):
         path.write_text(text, encoding="utf-8")
         return str(path)
 
-    def predict(self, rows, machine):
+    def predict(self, rows, machine, *flags):
         return subprocess.run(
-            [AUTOPHI, "predict_runs", f"--rows={rows}", f"--machine={machine}"], capture_output=True, text=True
+            [AUTOPHI, "predict_runs", f"--rows={rows}", f"--machine={machine}", *flags], capture_output=True, text=True
         )
 
-    def measured(self, name, layouts):
-        """A file of runs that take as long as on the machine of TRUE."""
-        machine = self.write("true.yaml", constants.machine_file(TRUE))
+    def measured(self, name, layouts, sizes=()):
+        """A file of runs that take as long as on the machine of TRUE, with these times of matmuls."""
+        machine = self.write("true.yaml", constants.machine_file(TRUE, sizes))
         rows = self.write(name, "\n".join([HEADER, *(line(*layout) for layout in layouts)]) + "\n")
         times = json.loads(self.predict(rows, machine).stdout)
         return self.write(name, "\n".join([HEADER, *(line(*l, ms) for l, ms in zip(layouts, times))]) + "\n")
@@ -77,6 +77,22 @@ class FitMachine(unittest.TestCase):
         times = json.loads(self.predict(test, out).stdout)
         truth = [float(row.split(",")[-1]) for row in Path(test).read_text().splitlines()[1:]]
         self.assertAlmostEqual(np.mean(np.abs(np.array(times) / truth - 1)), scores["ours"]["mean"], places=4)
+
+    def slow_matmuls(self, layout):
+        """1.3 times what the matmuls of this layout's layers take on the machine of TRUE."""
+        rows = self.write("slow.csv", f"{HEADER}\n{line(*layout)}\n")
+        machine = self.write("true.yaml", constants.machine_file(TRUE))
+        (launches,) = json.loads(self.predict(rows, machine, "--matmuls").stdout)
+        self.assertEqual(len(launches), 4 + 4 + 8)  # forward, recomputed, backward
+        return sorted({(flops, size, 1.3 * seconds) for flops, size, seconds in launches})
+
+    def test_a_size_that_is_slower_than_its_neighbours(self):
+        slow = self.slow_matmuls((2, 2048, 2, 1, 1))
+        rows = self.measured("rows.csv", ROWS, slow)
+        test = self.measured("test.csv", [(2, 2048, 2, 1, 2), (2, 2048, 2, 2, 4)], slow)
+        fitted = self.fit(rows, test, Path(self.folder.name) / "machine.yaml")
+        self.assertEqual(fitted.returncode, 0, fitted.stderr)
+        self.assertLess(json.loads(fitted.stdout.splitlines()[-1])["ours"]["mean"], 0.04)
 
     def test_autophi_simulate_reads_the_machine_file(self):
         machine = self.write("machine.yaml", constants.machine_file(constants.EXPECTED))
