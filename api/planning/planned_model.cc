@@ -12,6 +12,7 @@
 #include "api/simulation/predict_step.h"
 #include "api/tensor/placeholder.h"
 #include "distributed/pipeline/schedules/schedule.h"
+#include "distributed/planner/layout_keys.h"
 #include "phi/common/errors.h"
 
 namespace phi::planning {
@@ -64,7 +65,12 @@ LayoutSpace space_with(LayoutSpace fixed, int64_t devices, int64_t samples, int6
   fixed.global_batch = samples;
   fixed.layers = layers;
   // The search along tp finds sequence parallelism by itself.
+  const bool is_free = fixed.sequence_parallel.empty();
+  PHI_CHECK(is_free || fixed.sequence_parallel == std::vector{false},
+            errors::InvalidArgument("plan_model: sequence_parallel cannot be fixed: the placements "
+                                    "of activations, which are searched, contain it. Pin them."));
   fixed.sequence_parallel = {false};
+  check_has_layouts(fixed);
   return fixed;
 }
 

@@ -92,6 +92,7 @@ int64_t memory_of_flag() {
 // The job with the pinned rows, on a mesh of one rank with all dims that a plan may have.
 JobConfig job_to_plan(const std::string& file, const std::vector<std::string>& pins) {
   JobConfig config = load_job(file);
+  check_is_planned(config);
   config.mesh = {{1, 1, 1}, {"dp", "pp", "tp"}};
   config.pipeline.cut.clear();
   config.plan = {};
@@ -104,8 +105,11 @@ void check_flags(const std::vector<std::string>& words) {
     throw cli::UsageError(
         fmt::format("autophi plan expects one job file, got {}; see --help.", words.size()));
   }
-  if (FLAGS_devices < 1)
-    throw cli::UsageError("--devices is missing; pass --devices=N, the number of ranks.");
+  if (FLAGS_devices < 1) {
+    throw cli::UsageError(fmt::format(
+        "--devices is {}; pass --devices=N, the number of ranks.",
+        gflags::GetCommandLineFlagInfoOrDie("devices").is_default ? "missing" : "below 1"));
+  }
   if (FLAGS_machine.empty())
     throw cli::UsageError(
         "--machine is missing; pass --machine=FILE, which autophi calibrate writes.");

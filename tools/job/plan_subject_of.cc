@@ -10,7 +10,7 @@
 #include "api/nn/layout/parallelism.h"
 #include "api/training/trainer.h"
 #include "distributed/pipeline/schedules/schedule.h"
-#include "distributed/planner/fix_key.h"
+#include "distributed/planner/layout_keys.h"
 #include "phi/core/rank_context.h"
 #include "tools/job/build.h"
 #include "tools/job/config/placement_rows.h"
@@ -87,18 +87,22 @@ std::vector<ChangedKey> PlannedJob::keys_of(const JobLayout& layout) const {
   return out;
 }
 
+void check_is_planned(const JobConfig& config) {
+  if (config.mode == "train") return;
+  throw config.wrong({"mode"},
+                     fmt::format("mode {} is not planned; set mode: train.", config.mode));
+}
+
 PlannedJob::PlannedJob(const Setup& setup, int64_t devices, const std::vector<std::string>& fixed,
                        int64_t steps, const distributed::simulator::MachineModel& machine)
     : setup_(setup), machine_(machine), records_(setup, steps, kKeptLayouts) {
   const JobConfig& config = setup.config;
-  if (config.mode != "train") {
-    throw config.wrong({"mode"},
-                       fmt::format("mode {} is not planned; set mode: train.", config.mode));
-  }
+  check_is_planned(config);
   space_.devices = devices;
   space_.global_batch = config.run.global_batch;
   space_.layers = layers_of(config);
-  for (const std::string& text : fixed) distributed::fix_key(text, &space_);
+  distributed::fix_keys(fixed, &space_);
+  distributed::check_has_layouts(space_);
   check_fits(config, machine);
   model_flops_ = model_flops(setup, machine);
 }

@@ -20,6 +20,9 @@ namespace phi::job {
 /// read.
 JobConfig with_layout(JobConfig config, const distributed::JobLayout& layout);
 
+/// Errors: InvalidArgument `FILE:LINE: ..` for a job that does not train.
+void check_is_planned(const JobConfig& config);
+
 class PlannedJob final : public planning::PlanSubject {
  public:
   /// `setup` is that of a dry run of a job of this many steps; it and `machine` must outlive this.

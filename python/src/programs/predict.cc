@@ -11,7 +11,7 @@
 
 #include "api/planning/plan_model.h"
 #include "api/simulation/predict_step.h"
-#include "distributed/planner/fix_key.h"
+#include "distributed/planner/layout_keys.h"
 #include "distributed/simulator/find_machine.h"
 #include "phi/common/errors.h"
 #include "python/src/base/shared_reference.h"
@@ -70,7 +70,7 @@ nb::dict plan_of(const nb::callable& make_model, const nb::object& make_short,
                  const nn::Layout& pins, const std::vector<std::string>& fixed,
                  const planning::PlannerOptions& search) {
   distributed::LayoutSpace space;
-  for (const std::string& text : fixed) distributed::fix_key(text, &space);
+  distributed::fix_keys(fixed, &space);
   const planning::ModelToPlan model{.make = [&] { return model_of(make_model()); },
                                     .make_short = short_maker_of(make_short),
                                     .loss = loss_from(loss),

@@ -169,6 +169,15 @@ TEST(PlanModel, APlannedModelTrainsAsTheWholeOneDoes) {
   }
 }
 
+TEST(PlanModel, FixedKeysWithoutALayoutAreRefused) {
+  const ModelToPlan model = net_to_plan();
+  const MachineModel machine = slow_links();
+  EXPECT_THAT([&] { plan_model(model, 4, machine, {}, {.tp = {3}}); },
+              ThrowsError(ErrorCode::kInvalidArgument, "there are layouts with tp 1, 2, 4."));
+  EXPECT_THAT([&] { plan_model(model, 4, machine, {}, {.sequence_parallel = {true}}); },
+              ThrowsError(ErrorCode::kInvalidArgument, "sequence_parallel cannot be fixed"));
+}
+
 // Layouts that are tried on three of six blocks are those of the whole model.
 TEST(PlanModel, AShortModelGivesTheSamePlan) {
   const MachineModel machine = slow_links();

@@ -160,11 +160,13 @@ class Plan(plan_jobs.PlanCase):
     def test_mistakes_are_said_once(self):
         job = self.folder.write("job.yaml", self.text)
         forward = self.folder.write("forward.yaml", launch.job_text())
+        generate = self.folder.write("generate.yaml", launch.job_text(mode="generate", generate={"prompt": "a", "tokens": 1}))
         gpus = self.folder.write("gpus.yaml", launch.job_text(model=MODEL, run=RUN, mode="train", place="gpu"))
         machine = f"--machine={self.machine}"
         cases = [
             (2, [], "autophi plan expects one job file, got 0"),
             (2, [job, machine], "--devices is missing; pass --devices=N, the number of ranks."),
+            (2, [job, machine, "--devices=0"], "--devices is below 1; pass --devices=N, the number of ranks."),
             (2, [job, "--devices=4"], "--machine is missing; pass --machine=FILE"),
             (2, [job, machine, "--devices=4", "--top=0"], "--top=0: pass the number of plans, 1 or more."),
             (2, [job, machine, "--devices=4", "--memory=much"], "--memory=much: expected a number of bytes above 0"),
@@ -172,8 +174,12 @@ class Plan(plan_jobs.PlanCase):
             (1, [job, machine, "--devices=4", "--fix=tp"], "cannot fix tp: expected KEY=VALUE"),
             (1, [job, machine, "--devices=4", "--fix=tp=x"], "cannot fix tp=x: 'x' is not a number."),
             (1, [job, machine, "--devices=4", "--fix=recompute=some"], "cannot fix recompute=some: 'some' is not among the values of the key: none, selective, full."),
-            (1, [job, machine, "--devices=4", "--fix=tp=3"], "none of 0 layouts is possible"),
+            (1, [job, machine, "--devices=4", "--fix=tp=3"], "has no layout on 4 devices with tp 3. With the others as they are, there are layouts with tp 1, 2, 4."),
+            (1, [job, machine, "--devices=4", "--fix=tp=4,dp=2"], "there are layouts with dp 1; or with tp 1, 2."),
+            (1, [job, machine, "--devices=4", "--fix=tp=3", "--fix=dp=3"], "with dp 3, tp 3. Fix fewer keys."),
+            (1, [job, machine, "--devices=4", "--fix=run.tp=2", "--fix=tp=4"], "cannot fix tp=4: tp is fixed to 2 already; fix a key once."),
             (1, [gpus, machine, "--devices=4"], "the job runs on place gpu, and"),
+            (1, [generate, machine, "--devices=4"], "mode generate is not planned; set mode: train."),
             (1, [forward, machine, "--devices=4"], "key 'mode' (by default): mode forward is not planned; set mode: train."),
         ]
         for status, args, message in cases:
