@@ -14,9 +14,11 @@ fs::path resolve_path(const std::string& path, const std::string& base) {
   if (fs::exists(path, ignored)) return path;
   fs::path in_base = fs::path(base) / path;
   if (!base.empty() && fs::exists(in_base, ignored)) return in_base;
-  const std::string also = base.empty() ? "" : fmt::format(" nor in '{}'", base);
-  throw errors::NotFound("no file or folder '{}', neither in '{}'{}.", path,
-                         fs::current_path(ignored).string(), also);
+  const std::string here = fs::current_path(ignored).string();
+  if (fs::path(path).is_absolute()) throw errors::NotFound("no file or folder '{}'.", path);
+  if (base.empty() || fs::equivalent(base, here, ignored))
+    throw errors::NotFound("no file or folder '{}' in '{}'.", path, here);
+  throw errors::NotFound("no file or folder '{}', neither in '{}' nor in '{}'.", path, here, base);
 }
 
 }  // namespace phi::data

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "api/data/sample_data.h"
 #include "tools/job/config/config.h"
@@ -11,5 +12,9 @@ namespace phi::job {
 /// Errors: InvalidArgument `FILE:LINE: key 'data.paths': ...` for files that are missing or
 /// invalid, and for 'model.seq_len' if the data has no room for a window.
 std::unique_ptr<data::SampleData> open_data(const JobConfig& config);
+
+/// The same, for a dry run that reads no data: files and folders that are not there are no error,
+/// but say so in `note`.
+std::unique_ptr<data::SampleData> open_data_if_present(const JobConfig& config, std::string* note);
 
 }  // namespace phi::job

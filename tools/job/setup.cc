@@ -42,6 +42,8 @@ using distributed::checkpoint::Checkpoint;
 
 namespace {
 
+enum class Purpose : uint8_t { kRun, kPrediction };
+
 std::optional<Checkpoint> open_weights(const JobConfig& config) {
   if (config.weights.empty()) return std::nullopt;
   try {
@@ -182,11 +184,7 @@ bool all_are_right(World& world, const std::string& fault) {
   return first == all.end();
 }
 
-}  // namespace
-
-Setup prepare(const std::string& job_file) { return prepare(load_job(job_file)); }
-
-Setup prepare(JobConfig config, bool predicts) {
+Setup prepare_for(Purpose purpose, JobConfig config) {
   Setup setup;
   setup.injections = {parse_injection("inject_error", FLAGS_inject_error),
                       parse_injection("inject_hang", FLAGS_inject_hang)};
@@ -210,6 +208,8 @@ Setup prepare(JobConfig config, bool predicts) {
   check_placements(setup.config);
   if (generates) {
     adjust_for_generate(&setup.config);
+  } else if (purpose == Purpose::kPrediction) {
+    setup.data = open_data_if_present(setup.config, &setup.data_note);
   } else {
     setup.data = open_data(setup.config);
   }
@@ -219,7 +219,7 @@ Setup prepare(JobConfig config, bool predicts) {
     check_disk(setup.config);
     set_device_limit(&setup);
   }
-  if (predicts && !FLAGS_machine.empty()) use_machine(steps, &setup);
+  if (purpose == Purpose::kRun && !FLAGS_machine.empty()) use_machine(steps, &setup);
   if (distributed::rank() == 0) {
     if (!FLAGS_report.empty()) check_writable(FLAGS_report, "report");
     if (!FLAGS_explain.empty() && FLAGS_explain != cli::kNoValue) {
@@ -232,11 +232,17 @@ Setup prepare(JobConfig config, bool predicts) {
   return setup;
 }
 
+}  // namespace
+
+Setup prepare(const std::string& job_file) { return prepare(load_job(job_file)); }
+
+Setup prepare(JobConfig config) { return prepare_for(Purpose::kRun, std::move(config)); }
+
 Setup prepare_dry(JobConfig config, int64_t world_size) {
   FLAGS_world_size = world_size;
   FLAGS_dry_run = true;
   FLAGS_rank = 0;
-  return prepare(std::move(config), /*predicts=*/false);
+  return prepare_for(Purpose::kPrediction, std::move(config));
 }
 
 bool check_consistency(World& world, std::optional<Setup>* setup, std::string fault) {

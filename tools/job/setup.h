@@ -27,6 +27,7 @@ struct ProgressSink {
 struct Setup {
   JobConfig config;
   std::unique_ptr<data::SampleData> data;  // null in mode generate
+  std::string data_note;                   // of a dry run without data; empty: it has data
   std::optional<distributed::checkpoint::Checkpoint> weights;
   std::string note;
   std::string layout_note;  // how the layout differs from the planned one; empty: it does not
@@ -43,10 +44,11 @@ struct Setup {
 /// Reads a job file and settles its mesh for this world, or for that of the dry run.
 /// Errors: UsageError, those of load_job, resolve_mesh, and of files that the job names.
 Setup prepare(const std::string& job_file);
-/// The same for a job that was parsed already. `predicts`: with --machine, sets `predicted`.
-Setup prepare(JobConfig config, bool predicts = true);
+/// The same for a job that was parsed already.
+Setup prepare(JobConfig config);
 
-/// The same for a dry run of rank 0 of a world of this size, for which it sets flags.
+/// The same for a dry run of rank 0 of a world of this size, for which it sets flags. Data that is
+/// not there is no error: nothing of it is read. `predicted` is not set.
 Setup prepare_dry(JobConfig config, int64_t world_size);
 
 /// Configuration consistency check. True if no rank has a fault and all have the same fingerprint;

@@ -213,7 +213,7 @@ TEST_F(TokenFilesTest, SetsThatAreNotWholeAreRefused) {
   };
   const std::string set = folder_.write_megatron("set", {{2, 1}, {3}});
   folder_.write_ids<uint16_t>("alone.bin", {1, 2});
-  expect_wrong(open({folder_.file("alone.bin")}), "alone.idx', neither in", ErrorCode::kNotFound);
+  expect_wrong(open({folder_.file("alone.bin")}), "alone.idx'.", ErrorCode::kNotFound);
   folder_.write("without.idx", index_fields({{1}}).bytes());
   expect_wrong(open({folder_.file("without")}), "without.idx' has no data: there is no",
                ErrorCode::kNotFound);

@@ -74,7 +74,7 @@ class Command(unittest.TestCase):
             (["info", "--kind=text", self.flat], 1, "'text' is not a kind of data; use bytes, tokens, megatron or images."),
             (["info", "--kind=images", self.flat], 1, "data of kind images has no token ids"),
             (["info", "--dtype=uint64", self.flat], 1, "'uint64' is not a dtype of token ids; use one of uint8, int8"),
-            (["info", "nowhere.bin"], 1, "no file or folder 'nowhere.bin', neither in '"),
+            (["info", "nowhere.bin"], 1, "no file or folder 'nowhere.bin' in '"),
             (["windows", self.flat], 2, "--seq_len is missing; pass --seq_len=N, 1 or more."),
             (["windows", "--seq_len=2", "--samples=-1", self.flat], 2, "--seed, --first_sample and --samples must be 0 or"),
             (["windows", "--seq_len=4", self.flat], 1, "4 tokens are too few for windows of seq_len 4 + 1."),

@@ -9,6 +9,7 @@ import os
 import pathlib
 import unittest
 
+import image_files
 import launch
 
 MESHES = {"1": 1, "dp=2": 2, "pp=2": 2, "dp=2,pp=2": 4}
@@ -166,6 +167,23 @@ class Simulate(unittest.TestCase):
         self.assertNotIn("add", prediction["unlisted_ops"])
         self.assertIn("without rates of their own: ", outcome.output)
         self.assertIn("2 ranks of ", outcome.output)
+
+    def test_data_that_is_not_there_is_not_needed(self):
+        vit = {"kind": "vit", "patch": 8, "classes": 3, "d_model": 16, "layers": 2, "heads": 4, "hidden": 32}
+        images = {"kind": "images", "paths": [str(image_files.folder() / "train")]}
+        jobs = []
+        for dtype in ("float32", "bfloat16"):
+            run = {**launch.RUN, "dtype": dtype}
+            jobs.append((json.loads(launch.job_text(mode="train", run=run)), launch.DATA))
+            jobs.append(({"mode": "train", "model": vit, "run": run, "optimizer": {"lr": 0.01}}, images))
+        for job, data in jobs:
+            with self.subTest(job=job):
+                machine = self.folder.write("both.yaml", MACHINE + MACHINE[MACHINE.index("  float32"):].replace("float32", "bfloat16"))
+                whole, outcome = self.simulate(json.dumps({**job, "data": data}), "--mesh=dp=2", machine=machine)
+                self.assertNotIn("predicted without data", outcome.output)
+                without, outcome = self.simulate(json.dumps({**job, "data": {**data, "paths": ["nowhere"]}}), "--mesh=dp=2", machine=machine)
+                self.assertIn("predicted without data, which is not read: no file or folder 'nowhere'", outcome.output)
+                self.assertEqual(without, whole)
 
     def test_equal_ranks_share_a_line_of_the_table(self):
         text = launch.job_text(mode="train")
