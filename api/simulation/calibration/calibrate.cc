@@ -59,7 +59,7 @@ class Calibrator {
   Calibration run() {
     MachineModel& machine = result_.machine;
     machine.cores = std::max<int64_t>(1, std::thread::hardware_concurrency());
-    const Timing launch = time_on_all(smallest_launch(), budget_, nullptr);
+    const Timing launch = time_on_all(smallest_launch(), budget_);
     machine.launch_overhead_us = launch.seconds * 1e6;
     result_.quality.push_back({"launch overhead", 1 / launch.seconds, launch.spread, 0});
     result_.samples.push_back({"launch overhead", "bytes", 0, launch.samples});
@@ -84,7 +84,7 @@ class Calibrator {
       const double work = counted(family, dtype, size);
       const Work launches = family.make(dtype, size);
       if (dtype == DataType::FLOAT32) memory_.note_scratch(family.name, launches);
-      const Timing timing = time_on_all(launches, budget_, &evictor_);
+      const Timing timing = time_on_all(launches, budget_, [this] { evictor_.evict(); });
       memory_.note_process();
       const double overhead = result_.machine.launch_overhead_us * 1e-6;
       const double net = std::max(timing.seconds - overhead, 0.1 * timing.seconds);

@@ -51,6 +51,12 @@ class MessageCalibrator {
     return quick_ ? std::vector(all.begin(), all.begin() + 2) : all;
   }
 
+  // With empty caches: in a step, most arrays were last used long ago.
+  void begin_together(Group& group) {
+    evictor_.evict();
+    group.barrier();
+  }
+
   // Half the time in which an array goes from rank 0 to rank 1 and back. Other ranks wait.
   Timing time_of_message(size_t bytes) {
     World& world = World::current();
@@ -72,7 +78,7 @@ class MessageCalibrator {
             is_first ? there() : back();
             is_first ? back() : there();
           },
-          {0, quick_ ? size_t{5} : size_t{50}}, nullptr);
+          {0, quick_ ? size_t{5} : size_t{50}}, [&] { begin_together(group); });
       both[0] = timing.seconds / 2;
       both[1] = timing.spread;
       samples = std::move(timing.samples);
@@ -114,9 +120,9 @@ class MessageCalibrator {
       const int64_t part = about / everyone.size();
       const int64_t count = part * everyone.size();
       std::vector<float> array(static_cast<size_t>(count), 1.0f);
-      const Timing timing =
-          mean_over_ranks(time_of([&] { collective(everyone, array.data(), part); },
-                                  {0, quick_ ? size_t{3} : size_t{15}}, nullptr));
+      const Timing timing = mean_over_ranks(
+          time_of([&] { collective(everyone, array.data(), part); },
+                  {0, quick_ ? size_t{3} : size_t{15}}, [&] { begin_together(everyone); }));
       keep(op, 4.0 * static_cast<double>(count), timing);
       points.points.push_back({4.0 * static_cast<double>(count), timing.seconds});
       spreads.push_back(timing.spread);
@@ -184,7 +190,7 @@ class MessageCalibrator {
         Arrays{std::vector<std::byte>(bytes), std::vector<std::byte>(bytes)});
     const distributed::Send send{next, arrays->sent.data(), bytes};
     const distributed::Recv receive{previous, arrays->received.data(), bytes};
-    everyone.barrier();
+    begin_together(everyone);
     const auto begin = Clock::now();
     const distributed::Transfer transfer =
         everyone.start_exchange({&send, 1}, {&receive, 1}, arrays);
@@ -204,7 +210,7 @@ class MessageCalibrator {
     const size_t rounds = quick_ ? 3 : 15;
     const Tensor x = full({1 << 12}, 1.0);
     const Work addition = [&x] { add(x, x); };
-    const double one = time_on_all(addition, {0, 50}, nullptr).seconds;
+    const double one = time_on_all(addition, {0, 50}).seconds;
     std::vector<double> alone, computing, waiting, added;
     int64_t additions = 1;
     for (size_t i = 0; i < rounds + 1; ++i) {
@@ -214,7 +220,7 @@ class MessageCalibrator {
                              [&] {
                                for (int64_t k = 0; k < additions; ++k) addition();
                              },
-                             {0, 1}, nullptr)
+                             {0, 1})
                              .seconds;
       if (i == 0) {  // the first round only finds the number of additions
         double mean[] = {transfer};
@@ -257,6 +263,7 @@ class MessageCalibrator {
   }
 
   const bool quick_;
+  CacheEvictor evictor_;
   Calibration& result_;
   std::vector<CollectivePoints> points_;
 };

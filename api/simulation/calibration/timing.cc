@@ -31,7 +31,7 @@ Timing timing_of(std::vector<double> samples) {
           std::move(samples)};
 }
 
-Timing time_of(const Work& work, const Budget& budget, CacheEvictor* evictor) {
+Timing time_of(const Work& work, const Budget& budget, const Work& before) {
   using Clock = std::chrono::steady_clock;
   constexpr size_t kMost = 1000;
   const auto seconds_since = [](Clock::time_point start) {
@@ -42,7 +42,7 @@ Timing time_of(const Work& work, const Budget& budget, CacheEvictor* evictor) {
   for (const auto start = Clock::now();
        samples.size() < budget.samples ||
        (samples.size() < kMost && seconds_since(start) < budget.seconds);) {
-    if (evictor) evictor->evict();
+    if (before) before();
     const auto begin = Clock::now();
     work();
     samples.push_back(seconds_since(begin));
@@ -56,9 +56,9 @@ Timing mean_over_ranks(Timing own) {
   return {both[0], both[1], std::move(own.samples)};
 }
 
-Timing time_on_all(const Work& work, const Budget& budget, CacheEvictor* evictor) {
+Timing time_on_all(const Work& work, const Budget& budget, const Work& before) {
   World::current().everyone().barrier();
-  return mean_over_ranks(time_of(work, budget, evictor));
+  return mean_over_ranks(time_of(work, budget, before));
 }
 
 double median_of(std::vector<double> values) {

@@ -34,15 +34,15 @@ class CacheEvictor {
 /// The mean and spread of samples.
 Timing timing_of(std::vector<double> samples);
 
-/// Calls `work` once, and then times it. `evictor`: used before each sample; null: never.
-Timing time_of(const Work& work, const Budget& budget, CacheEvictor* evictor);
+/// Calls `work` once, and then times it. `before`: called before each sample; may be empty.
+Timing time_of(const Work& work, const Budget& budget, const Work& before = {});
 
 /// The mean over all ranks of the current world, which every rank returns; the samples are its own.
 /// All ranks call it.
 Timing mean_over_ranks(Timing own);
 
 /// time_of on all ranks at the same time, and its mean over them.
-Timing time_on_all(const Work& work, const Budget& budget, CacheEvictor* evictor);
+Timing time_on_all(const Work& work, const Budget& budget, const Work& before = {});
 
 double median_of(std::vector<double> values);
 
