@@ -48,10 +48,7 @@ RecordedRank record_rank(const distributed::ProcessMesh& mesh, int64_t rank,
   recorded.held.bytes_received = in_all(&Counters::bytes_received);
   recorded.held.peak_tensor_bytes = world.rank_context().memory()->planned().peak;
   recorded.held.held_at_peak = ledger.at_peak();
-  // Objects of storages are real, in a dry run too.
-  if (has_bounded_scratch(recorded.program))
-    recorded.held.reserved_bytes =
-        ledger.reserved() + world.rank_context().memory()->stats(DeviceKind::CPU).peak_reserved;
+  if (has_bounded_scratch(recorded.program)) recorded.held.reserved_bytes = ledger.reserved();
   recorded.asymmetries = shards.asymmetries();
   recorded.size_changes = shards.size_changes();
   return recorded;

@@ -172,6 +172,6 @@ inline void set_deferred_transfer(bool deferred) {
 inline bool deferred_transfer() { return RankContext::current().deferred_transfer(); }
 
 /// Returns the cached blocks of the calling rank to the system.
-inline void release_cached() { RankContext::current().memory()->blocks().release(); }
+inline void release_cached() { RankContext::current().memory()->release_cached(); }
 
 }  // namespace phi

@@ -43,7 +43,10 @@ constexpr int64_t kTensorBytes = 384;
 // What a deferred one knows of its value.
 constexpr int64_t kSourceBytes = 128;
 
-int64_t reserved() { return memory_stats(CPUPlace()).reserved; }
+int64_t reserved() {
+  MemoryAccount& account = *RankContext::current().memory();
+  return account.blocks().stats().reserved + account.objects().stats().reserved;
+}
 
 struct Cost {
   int64_t reserved = 0;

@@ -58,7 +58,6 @@ RecordedRank RankRecords::of(const JobConfig& config, int64_t rank) {
     try {
       RecordedRank recorded = known_or_recorded(shorter->config, rank);
       renumber_layers(shorter->links, &recorded.held.held_at_peak);
-      recorded.held.reserved_bytes = 0;  // objects of the layers that are left out are not known
       return recorded;
     } catch (const Error&) {  // it numbers layers otherwise: that of the whole job is reported
     }

@@ -20,7 +20,7 @@ namespace phi {
 struct MemoryStats {
   int64_t current = 0;        // bytes held by storages now
   int64_t peak = 0;           // maximum of `current` since the last reset_peak
-  int64_t reserved = 0;       // bytes obtained from the system: storages, kernels' scratch, cache
+  int64_t reserved = 0;       // bytes obtained from the system for blocks(), in use or cached
   int64_t peak_reserved = 0;  // maximum of `reserved` since the last reset_peak
 };
 
@@ -84,9 +84,17 @@ class MemoryAccount : public RefCounted<MemoryAccount> {
   /// Lock of the copy-on-write aliases of all storages that were made under this
   /// account.
   std::atomic_flag& alias_lock() { return alias_lock_; }
-  /// Cache from which storage objects, their bytes on the CPU, and kernels' scratch are allocated.
-  /// `blocks().release()` returns unused blocks to the system.
+  /// Cache from which the bytes of storages on the CPU and kernels' scratch are allocated. Small
+  /// storages share a block with their object.
   BlockCache& blocks() { return blocks_; }
+  /// Cache of the other storage objects. They are not part of `reserved`, which therefore does not
+  /// depend on how many tensors without bytes a rank has.
+  BlockCache& objects() { return objects_; }
+  /// Returns unused blocks of both caches to the system.
+  void release_cached() {
+    blocks_.release();
+    objects_.release();
+  }
   static void destroy(MemoryAccount* account) { delete account; }
 
  private:
@@ -108,6 +116,7 @@ class MemoryAccount : public RefCounted<MemoryAccount> {
   std::atomic_flag alias_lock_;
   int64_t device_limit_ = std::numeric_limits<int64_t>::max();
   BlockCache blocks_;
+  BlockCache objects_;
 };
 
 }  // namespace phi

@@ -78,7 +78,7 @@ class MemoryLedger {
   /// The holders, largest first, when the bytes of all together were the most, and now.
   MemoryHolders at_peak() const;
   MemoryHolders now() const;
-  /// Most bytes that the rank's BlockCache obtains for the holders, and the arenas of programs,
+  /// Most bytes that MemoryAccount::blocks() obtains for the holders, and the arenas of programs,
   /// which are not its blocks.
   int64_t reserved() const;
 

@@ -122,7 +122,8 @@ Storage::Storage(StorageState state, size_t nbytes, const Place& place,
 Storage* Storage::make(StorageState state, size_t nbytes, const Place& place, size_t inline_bytes) {
   const auto& account = RankContext::current().memory();
   const size_t block_bytes = kHeader<Storage> + inline_bytes;
-  std::byte* block = account->blocks().allocate(block_bytes);
+  BlockCache& cache = inline_bytes > 0 ? account->blocks() : account->objects();
+  std::byte* block = cache.allocate(block_bytes);
   check_allocated(block, block_bytes, CPUPlace());
   return new (block) Storage(state, nbytes, place, account);
 }
@@ -323,11 +324,12 @@ void Storage::destroy(Storage* storage) {
   if (storage->has_bytes() && !was_alias) storage->give_back_bytes();
   storage->end_plan();
   const bool has_inline_bytes = storage->inline_bytes_ && storage->has_bytes();
-  const size_t block = kHeader<Storage> + (has_inline_bytes ? storage->nbytes_ : 0);
+  const size_t inline_bytes = has_inline_bytes ? storage->nbytes_ : 0;
   // Keeps the account alive: this may be its last storage, and it must still free the block.
   const IntrusivePtr<MemoryAccount> account = std::move(storage->account_);
   storage->~Storage();
-  account->blocks().free(reinterpret_cast<std::byte*>(storage), block);
+  BlockCache& cache = inline_bytes > 0 ? account->blocks() : account->objects();
+  cache.free(reinterpret_cast<std::byte*>(storage), kHeader<Storage> + inline_bytes);
 }
 
 void bring_box(const Storage::Source& source, const Box& box, DenseTensor* out) {

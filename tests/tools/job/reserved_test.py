@@ -53,13 +53,15 @@ class Reserved(unittest.TestCase):
                 checked += self.check(predicted, report["ranks"])
         self.assertGreaterEqual(checked, len(SEEDS))
 
-    def test_it_is_not_known_where_layers_of_other_stages_are_left_out(self):
+    def test_layers_of_other_stages_that_are_left_out_reserve_nothing(self):
         machine = self.calibrated(processes=2)
-        for layers, known in ((2, True), (4, False)):
-            with self.subTest(layers=layers):
-                text = launch.job_text(model={"layers": layers}, mode="train")
+        for layers, schedule in ((4, "1f1b"), (7, "gpipe")):
+            with self.subTest(layers=layers, schedule=schedule):
+                run = {"schedule": schedule, "micro_batches": 8, "global_batch": 8}
+                text = launch.job_text(model={"layers": layers}, run=run, mode="train")
                 predicted = memory_jobs.predict(self.folder, text, "pp=2", machine=machine)
-                self.assertEqual([rank["reserved_bytes"] is not None for rank in predicted], [known] * 2)
+                report, _ = self.folder.report(2, text, "--mesh=pp=2")
+                self.assertEqual(self.check(predicted, report["ranks"]), 2)
 
     def test_reports_have_the_prediction(self):
         machine = self.calibrated()

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "phi/core/dense_tensor.h"
 #include "phi/core/rank_context.h"
@@ -71,6 +72,17 @@ TEST_P(Ledgers, CountSmallStoragesWithTheirObjects) {
   if (!context_.is_dry()) {
     EXPECT_LE(cache.stats().peak_reserved, ledger_.reserved());
   }
+}
+
+// A rank of a pipeline has tensors of other stages, without bytes.
+TEST_P(Ledgers, TensorsWithoutBytesReserveNothing) {
+  const DenseTensor large = bytes(70000);
+  const int64_t reserved = memory_stats(CPUPlace()).peak_reserved;
+  EXPECT_EQ(reserved, context_.is_dry() ? 0 : 73728);
+  std::vector<IntrusivePtr<Storage>> placeholders;
+  for (int i = 0; i < 100; ++i) placeholders.push_back(Storage::placeholder(CPUPlace(), {}));
+  EXPECT_EQ(memory_stats(CPUPlace()).peak_reserved, reserved);
+  EXPECT_EQ(ledger_.reserved(), 73728);
 }
 
 TEST_P(Ledgers, FollowBytesToTheirAliases) {
