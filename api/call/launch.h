@@ -108,6 +108,9 @@ struct KernelLauncher<KernelSignature<Params...>> {
       report_planned(op, stored);
     }
     plan_arrays(op, all);
+    if (const auto statement = scratch_statement(op, dtype)) {
+      reinterpret_cast<Function>(statement)(context, args...);
+    }
     if (const auto kernel = op.kernel.find_dry(dtype)) {
       reinterpret_cast<Function>(kernel)(context, args...);
     }

@@ -105,15 +105,15 @@ LaunchStep::LaunchStep(const OpDef& op, DataType dtype, const Place& place,
   kernel_ = op.kernel.find(kind, dtype);
 }
 
-// The launch in a dry run: plans the arrays, reports the launch and runs the dry kernel, as
-// KernelLauncher::dry does for calls that are not captured.
+// The launch in a dry run: plans the arrays and the scratch memory, reports the launch and runs the
+// dry kernel, as KernelLauncher::dry does for calls that are not captured.
 void LaunchStep::plan() {
   plan_launch(op_, args_);
-  const auto kernel = op_.kernel.find_dry(dtype_);
-  if (kernel == nullptr) return;
   const KernelContext context(place_, view_.get());
   args_.point_to_arrays();
-  run_(kernel, context, args_);
+  for (const auto function : {scratch_statement(op_, dtype_), op_.kernel.find_dry(dtype_)}) {
+    if (function != nullptr) run_(function, context, args_);
+  }
 }
 
 void LaunchStep::run() {

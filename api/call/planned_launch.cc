@@ -4,6 +4,7 @@
 #include "api/call/call_events.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
+#include "phi/core/storage/memory_ledger.h"
 
 namespace phi::detail {
 namespace {
@@ -12,6 +13,11 @@ void plan_array(const DenseTensor& array, Access access) {
   if (access == Access::kShape || !array.defined()) return;
   if (array.storage()->source()) array.storage()->materialise();
   if (access == Access::kWrite) array.storage()->before_write();
+}
+
+// Matmuls and what contains them count flops. In 16 bits they widen or pack their operands.
+bool may_need_scratch(const OpDef& op, DataType dtype) {
+  return op.flops != nullptr && is_floating(dtype) && size_of(dtype) == 2;
 }
 
 }  // namespace
@@ -43,6 +49,14 @@ void report_planned(const OpDef& op, StoredArgs& args) {
   const Observers& observers = RankContext::current().observers();
   if (observers.any_events())
     observers.notify(&Observer::on_planned_launch, PlannedLaunch{op.name, args.cost()});
+}
+
+Kernel::Erased scratch_statement(const OpDef& op, DataType dtype) {
+  PlannedScratch* const scratch = MemoryLedger::scratch_of(*RankContext::current().memory());
+  if (scratch == nullptr) return nullptr;
+  const Kernel::Erased statement = op.kernel.find_scratch(dtype);
+  if (statement == nullptr && may_need_scratch(op, dtype)) scratch->note_unstated(op.name);
+  return statement;
 }
 
 }  // namespace phi::detail

@@ -19,4 +19,8 @@ void plan_launch(const OpDef& op, StoredArgs& args);
 /// Reports the estimated work of a launch to the rank's observers.
 void report_planned(const OpDef& op, StoredArgs& args);
 
+/// The statement of the kernel's scratch memory (phi/core/device/scratch_context.h), to be called
+/// with the kernel's arguments. Null if there is none, or if the rank has no MemoryLedger.
+Kernel::Erased scratch_statement(const OpDef& op, DataType dtype);
+
 }  // namespace phi::detail

@@ -2,7 +2,6 @@
 #include "api/simulation/predict_step.h"
 
 #include <algorithm>
-#include <variant>
 
 #include "api/simulation/record_step.h"
 #include "api/simulation/shard_symmetry.h"
@@ -12,24 +11,12 @@
 
 namespace phi::simulation {
 
-namespace {
-
-// Matmuls and attention of 16 bits have scratch memory that grows with their arrays.
-bool has_bounded_scratch(const distributed::simulator::RankProgram& program) {
-  return std::ranges::none_of(program.events, [](const auto& event) {
-    const auto* launch = std::get_if<distributed::simulator::Computation>(&event);
-    return launch != nullptr && is_floating(launch->dtype) && size_of(launch->dtype) == 2;
-  });
-}
-
-}  // namespace
-
 RecordedRank record_rank(const distributed::ProcessMesh& mesh, int64_t rank,
                          const MakeStep& make_step, int64_t steps) {
   PHI_CHECK(steps >= 1, errors::InvalidArgument("{} steps are predicted; pass 1 or more.", steps));
   distributed::RecordingWorld world(rank, mesh.size());
   const distributed::World::Scope scope(world);
-  const MemoryLedger ledger(*world.rank_context().memory());
+  MemoryLedger ledger(*world.rank_context().memory());
   ShardSymmetry shards(mesh);
   const ObserverScope scope_of_shards(shards, world.rank_context());
   const std::function<void()> step = make_step();
@@ -48,7 +35,7 @@ RecordedRank record_rank(const distributed::ProcessMesh& mesh, int64_t rank,
   recorded.held.bytes_received = in_all(&Counters::bytes_received);
   recorded.held.peak_tensor_bytes = world.rank_context().memory()->planned().peak;
   recorded.held.held_at_peak = ledger.at_peak();
-  if (has_bounded_scratch(recorded.program)) recorded.held.reserved_bytes = ledger.reserved();
+  if (ledger.scratch().unstated().empty()) recorded.held.reserved_bytes = ledger.reserved();
   recorded.asymmetries = shards.asymmetries();
   recorded.size_changes = shards.size_changes();
   return recorded;

@@ -107,6 +107,7 @@ struct Join<TypeList<As...>, TypeList<Bs...>> {
 template <typename A, typename B>
 using join_t = typename detail::Join<A, B>::type;
 
+using Halves = TypeList<float16, bfloat16>;
 using Floats = TypeList<float16, bfloat16, float, double>;
 using SignedIntegers = TypeList<int32_t, int64_t>;
 using Integers = join_t<TypeList<uint8_t>, SignedIntegers>;

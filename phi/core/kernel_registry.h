@@ -107,6 +107,12 @@ class Kernel {
   /// have one, which counts their messages. find_dry returns null if there is none.
   void add_dry(DataType dtype, Erased function) { dry_[static_cast<int>(dtype)] = function; }
   Erased find_dry(DataType dtype) const { return dry_[static_cast<int>(dtype)]; }
+  /// Registers the statement of the CPU kernel's scratch memory (device/scratch_context.h), which a
+  /// dry run calls. find_scratch returns null if there is none.
+  void add_scratch(DataType dtype, Erased function) {
+    scratch_[static_cast<int>(dtype)] = function;
+  }
+  Erased find_scratch(DataType dtype) const { return scratch_[static_cast<int>(dtype)]; }
   /// Errors: those of select.
   void check_has(DeviceKind kind, DataType dtype) const {
     if (!find(kind, dtype)) [[unlikely]]
@@ -140,6 +146,7 @@ class Kernel {
   // Atomic: one thread may load a library while others launch.
   std::array<std::array<Entry, kNumDataTypes>, kNumDeviceKinds> table_{};
   std::array<Erased, kNumDataTypes> dry_{};
+  std::array<Erased, kNumDataTypes> scratch_{};
   std::vector<const char*> libraries_;
   std::atomic<bool> is_registered_ = false;
   mutable std::atomic<bool> is_in_library_ = false;

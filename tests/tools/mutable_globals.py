@@ -27,7 +27,7 @@ THREADS = {
     r"phi::distributed::(plan_reshard|schedule_of|AttrTable::find_or_add)\(.*::\w+": "what was found before",
     r"phi::MemoryUseScope::current_": "what the thread allocates for",
     r"phi::training::PipelineProgram::of\(.*\)::last": "the program of the thread's last schedule",
-    r"phi::detail::.*(gemm_half|gemm_widened|multiply_columns|left_workspace).*": "memory for one product",
+    r"phi::detail::gemm_workspaces\(\)::\w+": "memory for one product",
     r"phi::\(anonymous namespace\)::kept_blocks_of<.*>\(.*\)::kept": "tables of the thread's last Fourier transforms",
     r"phi::\(anonymous namespace\)::current_guard": "the file that the thread is reading",
     r"phi::(nn::models::)?\(anonymous namespace\)::(innermost_clashes|loading)": "the library that the thread is loading",

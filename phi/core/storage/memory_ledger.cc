@@ -166,4 +166,9 @@ std::string MemoryLedger::describe(const MemoryAccount& account) {
   return text;
 }
 
+PlannedScratch* MemoryLedger::scratch_of(const MemoryAccount& account) {
+  MemoryLedger* const ledger = any() ? LedgerTable::get().find(account) : nullptr;
+  return ledger == nullptr ? nullptr : &ledger->scratch_;
+}
+
 }  // namespace phi

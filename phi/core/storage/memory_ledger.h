@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "phi/core/storage/block_tally.h"
+#include "phi/core/storage/planned_scratch.h"
 
 namespace phi {
 
@@ -78,9 +79,11 @@ class MemoryLedger {
   /// The holders, largest first, when the bytes of all together were the most, and now.
   MemoryHolders at_peak() const;
   MemoryHolders now() const;
-  /// Most bytes that MemoryAccount::blocks() obtains for the holders, and the arenas of programs,
-  /// which are not its blocks.
+  /// Most bytes that MemoryAccount::blocks() obtains for the holders and for scratch(), and the
+  /// arenas of programs, which are not its blocks.
   int64_t reserved() const;
+  /// Scratch memory that kernels state. It is not held by tensors.
+  PlannedScratch& scratch() { return scratch_; }
 
   // The account's storages report their bytes. `holder` identifies a block of bytes.
 
@@ -104,6 +107,8 @@ class MemoryLedger {
   }
   /// "weights 3.2 MiB, messages 1.0 MiB" of the account's ledger; empty if it has none.
   static std::string describe(const MemoryAccount& account);
+  /// scratch() of the account's ledger; null if it has none.
+  static PlannedScratch* scratch_of(const MemoryAccount& account);
 
  private:
   using Key = MemoryUseScope::Key;
@@ -129,6 +134,7 @@ class MemoryLedger {
   int64_t current_ = 0;
   int64_t most_ = 0;
   BlockTally blocks_;
+  PlannedScratch scratch_{blocks_, mutex_};
   int64_t arenas_ = 0;  // bytes of the arenas of programs
   int64_t most_arenas_ = 0;
   static inline std::atomic<int> count_{0};  // ledgers in this process

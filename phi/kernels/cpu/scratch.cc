@@ -6,6 +6,7 @@
 #include <new>
 
 #include "phi/core/rank_context.h"
+#include "phi/core/storage/planned_scratch.h"
 
 namespace phi {
 namespace {
@@ -14,6 +15,7 @@ struct alignas(64) Origin {
   IntrusivePtr<MemoryAccount> account;
   size_t nbytes;  // size of the block, including this header
 };
+static_assert(sizeof(Origin) == kScratchHeader);
 
 }  // namespace
 

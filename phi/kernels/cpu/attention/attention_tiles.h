@@ -114,6 +114,20 @@ class HeadReader {
   std::unique_ptr<W[]> buffer_;
 };
 
+/// The extents of a problem that its scratch memory depends on.
+struct AttentionExtents {
+  int64_t sq, sk, width, value_width;
+
+  static AttentionExtents of(const DenseTensor& q, const DenseTensor& k, const DenseTensor& v) {
+    return {q.dims()[1], k.dims()[1], q.dims()[3], v.dims()[3]};
+  }
+  /// The largest k of a GEMM with a packed matrix: scores, weights times values.
+  int64_t forward_steps() const { return std::max(width, std::min(kKeyTile, sk)); }
+  int64_t backward_steps() const {
+    return std::max({forward_steps(), value_width, std::min(kQueryTile, sq)});
+  }
+};
+
 /// One attention problem, head by head and tile by tile, on arrays of T with GEMM operands of W.
 template <typename T, typename W>
 class AttentionTiles {
@@ -142,6 +156,8 @@ class AttentionTiles {
   // Local extents. `scale` multiplies q k^T.
   const int64_t batch, sq, heads, sk, width, value_width;
   const C scale;
+
+  AttentionExtents extents() const { return {sq, sk, width, value_width}; }
 
   /// Selects head h of batch entry b, both local to q, for the functions below. Returns whether its
   /// keys and values differ from those of the previous head.
@@ -229,6 +245,10 @@ class OperandTile {
     std::fill_n(numbers_.room<C>(kSize), kSize, C(0));
     if constexpr (!kInPlace) operands_.room<W>(kSize);
   }
+  /// Bytes of both.
+  static constexpr size_t kNumberBytes = sizeof(C) * kQueryTile * kKeyTile;
+  static constexpr size_t kOperandBytes =
+      std::is_same_v<C, W> ? 0 : sizeof(W) * kQueryTile * kKeyTile;
   C* numbers(int64_t r = 0) { return numbers_.data<C>() + r * kKeyTile; }
   W* operands(int64_t r = 0) {
     return (kInPlace ? numbers_ : operands_).template data<W>() + r * kKeyTile;

@@ -28,6 +28,7 @@ class FlashAttention {
         sums_(std::make_unique_for_overwrite<C[]>(kQueryTile * tiles_.value_width)) {}
 
   void run(T* out, T* softmax, C* lse) {
+    if constexpr (std::is_same_v<W, bfloat16>) reserve_steps(tiles_.extents().forward_steps());
     for (int64_t b = 0; b < tiles_.batch; ++b) {
       for (int64_t h = 0; h < tiles_.heads; ++h) {
         if (tiles_.select_head(b, h)) {

@@ -45,6 +45,7 @@ class FlashAttentionGrad {
         value_sums_(array(wanted.v ? tiles_.sk * tiles_.value_width : 0)) {}
 
   void run() {
+    if constexpr (std::is_same_v<W, bfloat16>) reserve_steps(tiles_.extents().backward_steps());
     const Box& keys = places_.k.box;
     for (int64_t b = 0; b < keys.size[0]; ++b) {
       for (int64_t h = 0; h < keys.size[2]; ++h) run_key_head(b, h);

@@ -1,6 +1,8 @@
 // The gradient of attention on the CPU.
+#include "phi/core/device/scratch_context.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/attention.h"
+#include "phi/kernels/cpu/attention/attention_scratch.h"
 #include "phi/kernels/cpu/attention/flash_attention_grad.h"
 
 namespace phi {
@@ -34,6 +36,21 @@ void FlashAttentionGradKernel(const Context& ctx, const DenseTensor& q, const De
   });
 }
 
+template <typename T, typename Context>
+void FlashAttentionGradScratch(const Context& ctx, const DenseTensor& q, const DenseTensor& k,
+                               const DenseTensor& v, const DenseTensor& /*out*/,
+                               const DenseTensor& /*softmax_lse*/,
+                               const DenseTensor* /*seed_offset*/, const DenseTensor* /*attn_mask*/,
+                               const DenseTensor& /*out_grad*/, float /*dropout*/, bool /*causal*/,
+                               bool /*is_test*/, DenseTensor* q_grad, DenseTensor* k_grad,
+                               DenseTensor* v_grad) {
+  const WantedGradients wanted{q_grad != nullptr, k_grad != nullptr, v_grad != nullptr};
+  visit_operand<T>([&]<typename W>() {
+    plan_attention_grad<T, W>(AttentionExtents::of(q, k, v), wanted, &ctx.scratch());
+  });
+}
+
 PHI_REGISTER_KERNEL(flash_attention_grad, CPU, FlashAttentionGradKernel, Floats);
+PHI_REGISTER_SCRATCH(flash_attention_grad, FlashAttentionGradScratch, StatedAttention);
 
 }  // namespace phi

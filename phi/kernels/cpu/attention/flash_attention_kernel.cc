@@ -2,8 +2,10 @@
 #include <cstring>
 #include <vector>
 
+#include "phi/core/device/scratch_context.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/attention.h"
+#include "phi/kernels/cpu/attention/attention_scratch.h"
 #include "phi/kernels/cpu/attention/flash_attention.h"
 
 namespace phi {
@@ -82,6 +84,18 @@ void FlashAttentionKernel(const Context& ctx, const DenseTensor& q, const DenseT
   });
 }
 
+template <typename T, typename Context>
+void FlashAttentionScratch(const Context& ctx, const DenseTensor& q, const DenseTensor& k,
+                           const DenseTensor& v, const DenseTensor* /*fixed_seed_offset*/,
+                           const DenseTensor* /*attn_mask*/, float /*dropout*/, bool /*causal*/,
+                           bool /*return_softmax*/, bool /*is_test*/, DenseTensor* /*out*/,
+                           DenseTensor* /*softmax*/, DenseTensor* /*softmax_lse*/,
+                           DenseTensor* /*seed_offset*/) {
+  if (q.dims().numel(0, 3) == 0) return;
+  visit_operand<T>(
+      [&]<typename W>() { plan_attention<T, W>(AttentionExtents::of(q, k, v), &ctx.scratch()); });
+}
+
 /// Appends k and v to the caches, in place, and computes causal attention over the whole caches.
 /// The new positions of batch entry b are cache_seqlens[b] + 0, 1, ...; each sees all earlier
 /// positions and itself. Existing cache entries are neither moved nor copied. Same as Dao's
@@ -123,6 +137,7 @@ void FlashAttentionWithKvcacheKernel(const Context& ctx, const DenseTensor& q, c
 }
 
 PHI_REGISTER_KERNEL(flash_attention, CPU, FlashAttentionKernel, Floats);
+PHI_REGISTER_SCRATCH(flash_attention, FlashAttentionScratch, StatedAttention);
 PHI_REGISTER_KERNEL(flash_attention_with_kvcache, CPU, FlashAttentionWithKvcacheKernel, Floats);
 
 }  // namespace phi

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <type_traits>
 
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/matmul/gemm.h"
+#include "phi/kernels/cpu/matmul/gemm_scratch.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {
@@ -22,13 +24,17 @@ void multiply_batches(const GemmPlan& plan, const T* a, const T* b, Out* c) {
   });
 }
 
+/// The type of sums over several batch elements.
+template <typename T>
+using batch_sum_t = std::conditional_t<kIs16Bit<T>, float, T>;
+
 /// Half precision: several summed batch elements are accumulated in float, because a sum in half
 /// precision would be rounded after each.
 template <typename T>
 void multiply_16bit(const GemmPlan& plan, const T* a, const T* b, T* c) {
   if (plan.summed.turns() == 1) return multiply_batches(plan, a, b, c);
   const int64_t n = plan.shape.m * plan.shape.n;
-  const auto sum = std::make_unique_for_overwrite<float[]>(n);
+  const auto sum = std::make_unique_for_overwrite<batch_sum_t<T>[]>(n);
   multiply_batches(plan, a, b, sum.get());
   convert(sum.get(), c, n);
 }
@@ -49,6 +55,15 @@ void batched_matmul(const GemmOperand& a, const T* a_data, const GemmOperand& b,
   });
 }
 
+template <typename T>
+void plan_batched_matmul(const GemmOperand& a, const GemmOperand& b, const MatrixBatch& c,
+                         PlannedScratch* scratch) {
+  const GemmPlan plan = plan_gemms(a, b, c);
+  if (plan.kept.turns() == 0 || plan.summed.turns() == 0) return;
+  if (plan.summed.turns() == 1) return plan_gemm_scratch<T, T>(plan.shape, scratch);
+  plan_gemm_scratch<T, batch_sum_t<T>>(plan.shape, scratch);
+}
+
 #define PHI_INSTANTIATE_BATCHED_MATMUL(T)                                                  \
   template void batched_matmul(const GemmOperand&, const T*, const GemmOperand&, const T*, \
                                const MatrixBatch&, T*)
@@ -61,5 +76,11 @@ PHI_INSTANTIATE_BATCHED_MATMUL(complex128);
 PHI_INSTANTIATE_BATCHED_MATMUL(int32_t);
 PHI_INSTANTIATE_BATCHED_MATMUL(int64_t);
 #undef PHI_INSTANTIATE_BATCHED_MATMUL
+#define PHI_INSTANTIATE_PLAN(T)                                                                    \
+  template void plan_batched_matmul<T>(const GemmOperand&, const GemmOperand&, const MatrixBatch&, \
+                                       PlannedScratch*)
+PHI_INSTANTIATE_PLAN(bfloat16);
+PHI_INSTANTIATE_PLAN(float16);
+#undef PHI_INSTANTIATE_PLAN
 
 }  // namespace phi

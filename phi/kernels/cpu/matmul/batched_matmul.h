@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "phi/core/device/device_context.h"
+#include "phi/core/storage/planned_scratch.h"
 #include "phi/kernels/matmul/gemm_plan.h"
 
 namespace phi {
@@ -20,6 +21,11 @@ namespace phi {
 template <typename T>
 void batched_matmul(const GemmOperand& a, const T* a_data, const GemmOperand& b, const T* b_data,
                     const MatrixBatch& c, T* c_data);
+
+/// Plans the scratch memory of batched_matmul<T>.
+template <typename T>
+void plan_batched_matmul(const GemmOperand& a, const GemmOperand& b, const MatrixBatch& c,
+                         PlannedScratch* scratch);
 
 /// The device primitive for shared kernel templates (kernels/templates).
 template <typename T>

@@ -245,6 +245,14 @@ void gemm(const GemmShape& shape, accumulator_t<T> alpha, const T* a, int64_t ld
 }
 
 template <typename T>
+size_t PackedRight<T>::packed_bytes(int64_t k, int64_t n, GemmIsa isa) {
+  if constexpr (!kIs16Bit<T>) return 0;
+  const bool has_tiles = std::is_same_v<T, bfloat16> && isa != GemmIsa::kWiden;
+  return has_tiles ? static_cast<size_t>(bf16_tiles::packed_size(n, k)) * sizeof(bfloat16)
+                   : static_cast<size_t>(n * k) * sizeof(float);
+}
+
+template <typename T>
 void PackedRight<T>::pack(int64_t k, int64_t n, const T* b, int64_t ldb, bool trans_b) {
   trans_ = trans_b;
   if constexpr (!kIs16Bit<T>) {
@@ -252,9 +260,11 @@ void PackedRight<T>::pack(int64_t k, int64_t n, const T* b, int64_t ldb, bool tr
     ld_ = ldb;
     return;
   }
+  std::byte* const room =
+      workspace_.room<std::byte>(static_cast<int64_t>(packed_bytes(k, n, isa_)));
   if constexpr (std::is_same_v<T, bfloat16>) {
     if (isa_ != GemmIsa::kWiden) {
-      auto* packed = workspace_.room<bfloat16>(bf16_tiles::packed_size(n, k));
+      auto* packed = reinterpret_cast<bfloat16*>(room);
       bf16_tiles::pack_right({b, ldb, trans_b}, n, k, packed);
       data_ = packed;
       ld_ = bf16_tiles::panel_stride(k);
@@ -262,7 +272,7 @@ void PackedRight<T>::pack(int64_t k, int64_t n, const T* b, int64_t ldb, bool tr
     }
   }
   const int64_t rows = trans_b ? n : k, columns = trans_b ? k : n;
-  auto* wide = workspace_.room<float>(rows * columns);
+  auto* wide = reinterpret_cast<float*>(room);
   for (int64_t r = 0; r < rows; ++r) convert(b + r * ldb, wide + r * columns, columns);
   data_ = wide;
   ld_ = columns;

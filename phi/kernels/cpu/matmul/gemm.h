@@ -61,6 +61,9 @@ class PackedRight {
   /// Packs op(b), which is [k, n].
   void pack(int64_t k, int64_t n, const T* b, int64_t ldb, bool trans_b);
 
+  /// The memory of pack(): bytes for a [k, n] matrix.
+  static size_t packed_bytes(int64_t k, int64_t n, GemmIsa isa = gemm_isa());
+
   /// Used by gemm().
   struct View {
     GemmIsa isa;
@@ -77,6 +80,11 @@ class PackedRight {
   bool trans_ = false;
   Workspace workspace_;
 };
+
+/// Makes room for matmuls of bfloat16 with packed matrices and up to this k, on the calling thread.
+/// Without it the first matmul of each larger k makes room, and leaves a smaller block in the
+/// rank's cache.
+void reserve_steps(int64_t steps);
 
 /// GEMM with the [k, n] part of `b` that begins at `part`; shape.trans_b is not used. If the part
 /// ends before the matrix does and k is not a multiple of PackedPart::kStep, up to 31 further rows

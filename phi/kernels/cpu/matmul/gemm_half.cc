@@ -1,14 +1,13 @@
 // Half-precision matmuls: on bfloat16 instructions in blocks of columns, or widened to float.
 #include "phi/kernels/cpu/matmul/gemm_half.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <string_view>
 
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/isa_from_env.h"
 #include "phi/kernels/cpu/matmul/bf16_tiles.h"
+#include "phi/kernels/cpu/matmul/gemm_scratch.h"
 #include "phi/kernels/cpu/matmul/skinny_gemm.h"
 #include "phi/kernels/threads.h"
 
@@ -22,26 +21,12 @@ GemmIsa gemm_isa() {
 namespace detail {
 namespace {
 
-// Elements of b that are packed at a time. They share the L2 cache with a block of a.
-constexpr int64_t kRightElements = int64_t{1} << 20;
-constexpr int64_t kFewestColumns = 256;  // with fewer, a would be packed too often
-constexpr int64_t kPanelRows = 256;      // rows of a that are widened at a time
-// Fewest multiply-adds per thread: some microseconds of work.
-constexpr int64_t kThreadWork = int64_t{1} << 24;
-
-bfloat16* left_workspace(int64_t k) {
-  thread_local Workspace workspace;
-  return workspace.room<bfloat16>(bf16_tiles::left_size(k));
-}
-
 /// gemm_half on the calling thread.
 template <typename Out>
 void multiply_columns(GemmIsa isa, const GemmShape& s, float alpha, const bfloat16* a, int64_t lda,
                       const bfloat16* b, int64_t ldb, float beta, Out* c, int64_t ldc) {
-  thread_local Workspace workspace;
-  const int64_t fitting = kRightElements / s.k / bf16_tiles::kBlock * bf16_tiles::kBlock;
-  const int64_t step = std::min(std::max(fitting, kFewestColumns), s.n);
-  auto* packed = workspace.room<bfloat16>(bf16_tiles::packed_size(step, s.k));
+  const int64_t step = packed_columns(s);
+  auto* packed = gemm_workspaces().right.room<bfloat16>(right_size(s));
   const bf16_tiles::StridedVectors columns{b, ldb, s.trans_b};
   for (int64_t begin = 0; begin < s.n; begin += step) {
     GemmShape part = s;
@@ -57,20 +42,14 @@ void multiply_columns(GemmIsa isa, const GemmShape& s, float alpha, const bfloat
 template <typename T, typename Out, typename Multiply>
 void in_parallel(const GemmShape& s, const T* a, int64_t lda, const T* b, int64_t ldb, Out* c,
                  int64_t ldc, Multiply multiply) {
-  const int64_t work = s.m * s.n * s.k / kThreadWork;
-  const int64_t threads = std::clamp<int64_t>(work, 1, omp_get_max_threads());
-  if (threads == 1) return multiply(s, a, b, c);
+  const ThreadParts parts(s);
+  if (parts.threads == 1) return multiply(s, a, b, c);
   use_one_thread_in_forked_children();
-  const bool by_rows = s.m >= s.n;
-  const int64_t extent = by_rows ? s.m : s.n;
-  const int64_t step = bf16_tiles::round_up((extent + threads - 1) / threads, bf16_tiles::kBlock);
-#pragma omp parallel for num_threads(static_cast <int>(threads)) schedule(static, 1)
-  for (int64_t begin = 0; begin < extent; begin += step) {
-    GemmShape part = s;
-    (by_rows ? part.m : part.n) = std::min(step, extent - begin);
-    const T* rows = by_rows ? a + begin * (s.trans_a ? 1 : lda) : a;
-    const T* columns = by_rows ? b : b + begin * (s.trans_b ? ldb : 1);
-    multiply(part, rows, columns, c + begin * (by_rows ? ldc : 1));
+#pragma omp parallel for num_threads(static_cast <int>(parts.threads)) schedule(static, 1)
+  for (int64_t begin = 0; begin < parts.extent; begin += parts.step) {
+    const T* rows = parts.by_rows ? a + begin * (s.trans_a ? 1 : lda) : a;
+    const T* columns = parts.by_rows ? b : b + begin * (s.trans_b ? ldb : 1);
+    multiply(parts.at(begin), rows, columns, c + begin * (parts.by_rows ? ldc : 1));
   }
 }
 
@@ -100,23 +79,23 @@ void gemm_tiles(GemmIsa isa, const GemmShape& s, float alpha, const bfloat16* a,
                 const bfloat16* packed, int64_t stride, float beta, Out* c, int64_t ldc) {
   const bf16_tiles::Bf16Gemm<Out> product{s.m,    s.n,    s.k,  alpha, {a, lda, !s.trans_a},
                                           packed, stride, beta, c,     ldc};
-  bf16_tiles::multiply(isa, product, left_workspace(s.k));
+  bf16_tiles::multiply(isa, product,
+                       gemm_workspaces().left.room<bfloat16>(bf16_tiles::left_size(s.k)));
 }
 
 template <typename T, typename Out>
 void gemm_widened(const GemmShape& s, float alpha, const T* a, int64_t lda, const float* b,
                   int64_t ldb, float beta, Out* c, int64_t ldc) {
-  thread_local Workspace wide_a, wide_c;
+  float* const left = gemm_workspaces().wide_a.room<float>(wide_a_size(s));
+  [[maybe_unused]] float* const out = gemm_workspaces().wide_c.room<float>(wide_c_size<Out>(s));
   GemmShape panel = s;
   for (int64_t begin = 0; begin < s.m; begin += kPanelRows) {
     panel.m = std::min(kPanelRows, s.m - begin);
     const int64_t rows = s.trans_a ? s.k : panel.m, columns = s.trans_a ? panel.m : s.k;
-    float* left = wide_a.room<float>(rows * columns);
     widen_rows(a + begin * (s.trans_a ? 1 : lda), lda, rows, columns, left);
     if constexpr (std::is_same_v<Out, float>) {
       gemm<float>(panel, alpha, left, columns, b, ldb, beta, c + begin * ldc, ldc);
     } else {
-      float* out = wide_c.room<float>(panel.m * s.n);
       gemm<float>(panel, alpha, left, columns, b, ldb, 0.0f, out, s.n);
       round_rows(out, panel.m, s.n, beta, c + begin * ldc, ldc);
     }
@@ -126,26 +105,26 @@ void gemm_widened(const GemmShape& s, float alpha, const T* a, int64_t lda, cons
 template <typename T, typename Out>
 void gemm_half(const GemmShape& s, float alpha, const T* a, int64_t lda, const T* b, int64_t ldb,
                float beta, Out* c, int64_t ldc, GemmIsa isa) {
-  if (is_skinny(s)) {
-    return in_parallel(s, a, lda, b, ldb, c, ldc,
-                       [=](const GemmShape& part, const T* rows, const T* columns, Out* to) {
-                         skinny_gemm(part, alpha, rows, lda, columns, ldb, beta, to, ldc);
-                       });
-  }
-  if constexpr (std::is_same_v<T, bfloat16>) {
-    if (isa != GemmIsa::kWiden) {
+  switch (half_method<T>(s, isa)) {
+    case HalfMethod::kSkinny:
       return in_parallel(s, a, lda, b, ldb, c, ldc,
                          [=](const GemmShape& part, const T* rows, const T* columns, Out* to) {
-                           multiply_columns(isa, part, alpha, rows, lda, columns, ldb, beta, to,
-                                            ldc);
+                           skinny_gemm(part, alpha, rows, lda, columns, ldb, beta, to, ldc);
                          });
-    }
+    case HalfMethod::kTiles:
+      if constexpr (std::is_same_v<T, bfloat16>) {
+        in_parallel(s, a, lda, b, ldb, c, ldc,
+                    [=](const GemmShape& part, const T* rows, const T* columns, Out* to) {
+                      multiply_columns(isa, part, alpha, rows, lda, columns, ldb, beta, to, ldc);
+                    });
+      }
+      return;
+    case HalfMethod::kWidened:
+      const int64_t rows = s.trans_b ? s.n : s.k, columns = s.trans_b ? s.k : s.n;
+      float* const right = gemm_workspaces().wide_b.room<float>(wide_b_size(s));
+      widen_rows(b, ldb, rows, columns, right);
+      gemm_widened(s, alpha, a, lda, right, columns, beta, c, ldc);
   }
-  thread_local Workspace wide_b;
-  const int64_t rows = s.trans_b ? s.n : s.k, columns = s.trans_b ? s.k : s.n;
-  float* right = wide_b.room<float>(rows * columns);
-  widen_rows(b, ldb, rows, columns, right);
-  gemm_widened(s, alpha, a, lda, right, columns, beta, c, ldc);
 }
 
 #define PHI_INSTANTIATE_16BIT(T, Out)                                                           \
@@ -164,4 +143,9 @@ template void gemm_tiles(GemmIsa, const GemmShape&, float, const bfloat16*, int6
                          const bfloat16*, int64_t, float, float*, int64_t);
 
 }  // namespace detail
+
+void reserve_steps(int64_t steps) {
+  detail::gemm_workspaces().left.room<bfloat16>(bf16_tiles::left_size(steps));
+}
+
 }  // namespace phi

@@ -2,6 +2,7 @@
 // dominates, so it is read once, in its own width.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "phi/kernels/matmul/gemm_plan.h"
@@ -10,6 +11,11 @@ namespace phi::detail {
 
 /// Whether op(a) has few rows or op(b) few columns.
 bool is_skinny(const GemmShape& shape);
+
+/// Elements of the few rows, which are widened to float.
+constexpr int64_t skinny_size(const GemmShape& shape) {
+  return std::min(shape.m, shape.n) * shape.k;
+}
 
 /// Same contract as gemm(), on the calling thread; m, n and k are positive. Sums are kept in float
 /// and rounded once.

@@ -15,6 +15,32 @@ inline GemmOperand flipped(GemmOperand operand) {
 
 }  // namespace detail
 
+/// The matmul of a gradient: c = a b, where one of a and b is out_grad and the other one x or y.
+struct GradMatmul {
+  GemmOperand a;
+  GemmOperand b;
+  MatrixBatch c;
+  bool starts_with_out_grad;
+
+  /// The gradient of x, from out_grad and y. If x was multiplied transposed, it is transposed too.
+  static GradMatmul of_x(const MatmulOperands& ops) {
+    const GemmOperand g{ops.out};
+    if (ops.x.transposed) return {ops.y, detail::flipped(g), ops.x.matrices, false};
+    return {g, detail::flipped(ops.y), ops.x.matrices, true};
+  }
+  /// The gradient of y, from out_grad and x.
+  static GradMatmul of_y(const MatmulOperands& ops) {
+    const GemmOperand g{ops.out};
+    if (ops.y.transposed) return {detail::flipped(g), ops.x, ops.y.matrices, true};
+    return {detail::flipped(ops.x), g, ops.y.matrices, false};
+  }
+  template <typename T, typename Context>
+  void run(const Context& ctx, const T* out_grad, const T* other, T* to) const {
+    batched_matmul(ctx, a, starts_with_out_grad ? out_grad : other, b,
+                   starts_with_out_grad ? other : out_grad, c, to);
+  }
+};
+
 /// For out = op(x) op(y), the gradient of op(x) is out_grad op(y)^T and that of op(y) is op(x)^T
 /// out_grad. Each is summed over the batch dims along which its tensor was broadcast. Complex
 /// factors are conjugated. A null gradient is not computed.
@@ -23,27 +49,16 @@ void MatmulGradKernel(const Context& ctx, const DenseTensor& x, const DenseTenso
                       const DenseTensor& out_grad, bool transpose_x, bool transpose_y,
                       DenseTensor* x_grad, DenseTensor* y_grad) {
   const MatmulOperands ops(x.dims(), y.dims(), transpose_x, transpose_y);
-  const GemmOperand g{ops.out};
   const T* g_data = out_grad.data<T>();
   if (x_grad) {
     T* to = x_grad->mutable_data<T>();
     const DenseTensor y_conjugated = conjugated<T>(ctx, y);
-    const T* y_data = y_conjugated.template data<T>();
-    if (ops.x.transposed) {  // x was multiplied transposed
-      batched_matmul(ctx, ops.y, y_data, detail::flipped(g), g_data, ops.x.matrices, to);
-    } else {
-      batched_matmul(ctx, g, g_data, detail::flipped(ops.y), y_data, ops.x.matrices, to);
-    }
+    GradMatmul::of_x(ops).run(ctx, g_data, y_conjugated.template data<T>(), to);
   }
   if (y_grad) {
     T* to = y_grad->mutable_data<T>();
     const DenseTensor x_conjugated = conjugated<T>(ctx, x);
-    const T* x_data = x_conjugated.template data<T>();
-    if (ops.y.transposed) {
-      batched_matmul(ctx, detail::flipped(g), g_data, ops.x, x_data, ops.y.matrices, to);
-    } else {
-      batched_matmul(ctx, detail::flipped(ops.x), x_data, g, g_data, ops.y.matrices, to);
-    }
+    GradMatmul::of_y(ops).run(ctx, g_data, x_conjugated.template data<T>(), to);
   }
 }
 

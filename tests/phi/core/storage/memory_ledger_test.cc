@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,17 @@ TEST_P(Ledgers, TensorsWithoutBytesReserveNothing) {
   EXPECT_EQ(ledger_.reserved(), 73728);
 }
 
+TEST_P(Ledgers, CountScratchMemoryWithTensors) {
+  PlannedScratch& scratch = ledger_.scratch();
+  EXPECT_EQ(MemoryLedger::scratch_of(*context_.memory()), &scratch);
+  { const DenseTensor x = bytes(9000); }
+  { const PlannedScratch::Block takes_its_block(scratch, 9001), other(scratch, 9001); }
+  EXPECT_EQ(ledger_.reserved(), 2 * 9216);
+  scratch.note_unstated("sort");
+  scratch.note_unstated("sort");
+  EXPECT_EQ(scratch.unstated(), std::set<std::string>{"sort"});
+}
+
 TEST_P(Ledgers, FollowBytesToTheirAliases) {
   const MemoryUseScope data(MemoryUse::kData);
   DenseTensor x = bytes(6400);
@@ -118,6 +130,7 @@ INSTANTIATE_TEST_SUITE_P(Ranks, Ledgers, ::testing::Values(Execution::kReal, Exe
 TEST(MemoryLedger, AnAccountWithoutOneIsNotDescribed) {
   RankContext context;
   EXPECT_EQ(MemoryLedger::describe(*context.memory()), "");
+  EXPECT_EQ(MemoryLedger::scratch_of(*context.memory()), nullptr);
 }
 
 // What aliases hold in a dry run is what they hold in a real one.
