@@ -14,6 +14,8 @@ namespace {
 using distributed::JobLayout;
 using distributed::LayoutSpace;
 
+constexpr std::string_view kMeshOrder = "mesh_order";
+
 // A key of layouts: its value as text, and how a space allows the value of one layout.
 struct LayoutKey {
   std::string_view name;
@@ -54,17 +56,19 @@ std::vector<LayoutKey> layout_keys() {
                 [](bool on) { return std::string(on ? "true" : "false"); }),
       key<distributed::Recompute>("recompute", &JobLayout::recompute, &LayoutSpace::recompute,
                                   [](auto recompute) { return std::string(name_of(recompute)); }),
-      key<distributed::MeshOrder>("mesh_order", &JobLayout::order, &LayoutSpace::orders,
+      key<distributed::MeshOrder>(kMeshOrder, &JobLayout::order, &LayoutSpace::orders,
                                   [](auto order) { return std::string(name_of(order)); })};
 }
 
 }  // namespace
 
-std::vector<Alternative> Planner::alternatives_to(const JobLayout& layout) {
+std::vector<Alternative> Planner::alternatives_to(const PlannedLayout& plan) {
+  const JobLayout& layout = plan.layout;
   const LayoutSpace space = this->space();
   const std::vector<JobLayout> all = all_layouts(space);
   std::vector<Alternative> out;
   for (const LayoutKey& key : layout_keys()) {
+    if (key.name == kMeshOrder && plan.equals_other_order) continue;
     LayoutSpace other = space;
     key.clear(other);
     size_t others = 0;
@@ -74,7 +78,7 @@ std::vector<Alternative> Planner::alternatives_to(const JobLayout& layout) {
       ++others;
     }
     if (others == 0) continue;
-    const PlanResult result = plan(other);
+    const PlanResult result = this->plan(other);
     if (result.plans.empty()) {
       out.push_back({fmt::format("{} other than {}", key.name, key.value(layout))});
       continue;

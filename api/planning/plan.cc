@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "api/planning/mesh_orders.h"
 #include "distributed/placement/split.h"
 #include "distributed/planner/cut_layers.h"
 #include "phi/common/errors.h"
@@ -20,6 +21,7 @@ namespace {
 using distributed::JobLayout;
 using distributed::LayersToCut;
 using distributed::LayoutSpace;
+using distributed::MeshOrder;
 using distributed::pipeline::ScheduleKind;
 using distributed::simulator::MachineModel;
 
@@ -82,6 +84,11 @@ std::optional<JobLayout> with_best_cut(const JobLayout& layout, const PartCosts&
   return out;
 }
 
+bool differ_by_order(const JobLayout& a, JobLayout b) {
+  b.order = other_order(b.order);
+  return a == b;
+}
+
 // Fastest first. Of equally fast ones, the one that needs less memory, then less of ZeRO.
 void sort_by_seconds(std::vector<PlannedLayout>* plans) {
   std::ranges::stable_sort(*plans, {}, [](const PlannedLayout& plan) {
@@ -108,24 +115,32 @@ Planner::Planner(const PlanSubject& subject, const MachineModel& machine, Planne
 PlanResult Planner::plan() {
   PlanResult result = plan(space());
   for (const RuleOfThumb& rule : rules_of_thumb()) {
-    if (!rule.planned) continue;
-    const bool is_known = std::ranges::any_of(result.plans, [&](const PlannedLayout& plan) {
-      return plan.layout == rule.planned->layout;
-    });
-    if (!is_known) result.plans.push_back(*rule.planned);
+    if (rule.planned) add_plan(*rule.planned, &result.plans);
   }
   sort_by_seconds(&result.plans);
   if (result.plans.size() > options_.finalists) result.plans.resize(options_.finalists);
   return result;
 }
 
+bool Planner::has_one_link() const {
+  const auto& links = machine_.links;
+  return links.size() < 2 || subject_.space().devices <= links.front().size;
+}
+
 // If all links are alike, so are the orders of the mesh.
 LayoutSpace Planner::space() const {
   LayoutSpace out = subject_.space();
-  const auto& links = machine_.links;
-  const bool are_alike = links.size() < 2 || out.devices <= links.front().size;
-  if (out.orders.empty() && are_alike) out.orders = {distributed::MeshOrder::kDpOutside};
+  if (out.orders.empty() && has_one_link()) out.orders = {MeshOrder::kDpOutside};
   return out;
+}
+
+// Whether the space also has the layout in the order of the mesh that is listed first, and both are
+// equal.
+bool Planner::repeats_other_order(const JobLayout& layout, const LayoutSpace& space) const {
+  const auto& orders = space.orders;
+  return layout.order != MeshOrder::kDpOutside &&
+         (orders.empty() || std::ranges::find(orders, MeshOrder::kDpOutside) != orders.end()) &&
+         has_equal_orders(layout, machine_);
 }
 
 PlanResult Planner::plan(const LayoutSpace& space) {
@@ -137,6 +152,7 @@ PlanResult Planner::plan(const LayoutSpace& space) {
   do {
     before = tried();
     result.plans.clear();
+    result.simulated = 0;
     simulate_first(best_of(candidates, &result), &result);
   } while (tried() != before && result.plans.size() < options_.finalists && !is_late());
   if (result.plans.empty()) simulate_smallest(candidates, &result);
@@ -198,8 +214,9 @@ std::optional<int64_t> Planner::simulate(const Candidate& candidate, PlanResult*
       return large->bytes;
     }
     ++result->simulated;
-    result->plans.push_back(std::get<PlannedLayout>(known));
-    return result->plans.back().peak_bytes;
+    const auto& plan = std::get<PlannedLayout>(known);
+    add_plan(plan, &result->plans);
+    return plan.peak_bytes;
   } catch (const Error& error) {
     failed_.insert(to_string(layout));
     // A layout with an uneven cut was not counted among those of the space.
@@ -207,6 +224,21 @@ std::optional<int64_t> Planner::simulate(const Candidate& candidate, PlanResult*
     add_refusal(error.what(), layout, &result->refused);
     return std::nullopt;
   }
+}
+
+// Of equal plans, the first stays.
+void Planner::add_plan(PlannedLayout plan, std::vector<PlannedLayout>* plans) const {
+  plan.equals_other_order = !has_one_link() && has_equal_orders(plan.layout, machine_);
+  for (PlannedLayout& known : *plans) {
+    if (known.layout == plan.layout) return;
+    if (!differ_by_order(known.layout, plan.layout)) continue;
+    const bool are_equal =
+        known.nanoseconds() == plan.nanoseconds() && known.peak_bytes == plan.peak_bytes;
+    if (!are_equal && !plan.equals_other_order) continue;
+    known.equals_other_order = true;
+    return;
+  }
+  plans->push_back(std::move(plan));
 }
 
 bool Planner::is_late() const {
@@ -218,6 +250,7 @@ std::vector<Planner::Candidate> Planner::candidates_in(const LayoutSpace& space,
                                                        PlanResult* result) {
   std::vector<Candidate> out;
   for (const JobLayout& layout : all_layouts(space)) {
+    if (repeats_other_order(layout, space)) continue;
     ++result->layouts;
     if (const auto reason = subject_.refusal(layout)) {
       add_refusal(*reason, layout, &result->refused);

@@ -42,6 +42,9 @@ struct PlannedLayout {
   int64_t fullest_rank = 0;
   int64_t peak_bytes = 0;       // of the fullest rank
   double measured_seconds = 0;  // of a step; 0: not measured
+  /// Where links differ: whether the other order of the mesh is as fast and holds as much. It is
+  /// then not a plan of its own.
+  bool equals_other_order = false;
 
   /// The predicted step, rounded. Plans are compared by it, because the order of additions changes
   /// the last digits of their seconds.
@@ -105,8 +108,9 @@ class Planner {
   /// The layouts that three rules of thumb choose.
   std::vector<RuleOfThumb> rules_of_thumb();
   /// For each key of the layout, the best layout with another value of this key alone or of keys
-  /// that depend on it: what plan() returns when the other value is fixed.
-  std::vector<Alternative> alternatives_to(const distributed::JobLayout& layout);
+  /// that depend on it: what plan() returns when the other value is fixed. Without the order of the
+  /// mesh if both are equal.
+  std::vector<Alternative> alternatives_to(const PlannedLayout& plan);
 
   int64_t memory_bytes() const { return room_; }
 
@@ -121,6 +125,10 @@ class Planner {
   void simulate_first(const std::vector<Candidate>& candidates, PlanResult* result);
   void simulate_smallest(const std::vector<Candidate>& candidates, PlanResult* result);
   std::optional<int64_t> simulate(const Candidate& candidate, PlanResult* result);
+  void add_plan(PlannedLayout plan, std::vector<PlannedLayout>* plans) const;
+  bool has_one_link() const;
+  bool repeats_other_order(const distributed::JobLayout& layout,
+                           const distributed::LayoutSpace& space) const;
   static double seconds_of(const Candidate& candidate);
   std::optional<PartCosts> costs_of(const distributed::JobLayout& layout, PlanResult* result);
   Estimate played(const distributed::JobLayout& layout, const PartCosts& costs, PlanResult* result);

@@ -8,6 +8,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "api/planning/mesh_orders.h"
 #include "phi/common/readable_numbers.h"
 
 namespace phi::planning {
@@ -28,6 +29,11 @@ std::string utilisation_of(const PlannedLayout& plan) {
   const auto& at_peak = plan.predicted->at_peak;
   if (!at_peak) return "";
   return fmt::format("  {:4.1f} %", 100 * at_peak->model_seconds / plan.predicted->step_seconds);
+}
+
+std::string note_of_equal_mesh(const PlannedLayout& plan) {
+  if (!plan.equals_other_order) return "";
+  return fmt::format("  same as mesh_order {}", name_of(other_order(plan.layout.order)));
 }
 
 size_t width_of(const std::vector<PlannedLayout>& plans, size_t top) {
@@ -73,9 +79,9 @@ std::string table(const PlanResult& result, int64_t memory_bytes, size_t top) {
   const size_t width = width_of(result.plans, top);
   for (size_t i = 0; i < std::min(top, result.plans.size()); ++i) {
     const PlannedLayout& plan = result.plans[i];
-    out += fmt::format("{:>3}  {:<{}}  {:>7.4g} s{}  {}\n", i + 1, to_string(plan.layout), width,
+    out += fmt::format("{:>3}  {:<{}}  {:>7.4g} s{}  {}{}\n", i + 1, to_string(plan.layout), width,
                        plan.predicted->step_seconds, utilisation_of(plan),
-                       memory_of(plan, memory_bytes));
+                       memory_of(plan, memory_bytes), note_of_equal_mesh(plan));
   }
   return out;
 }
@@ -168,6 +174,7 @@ ordered_json to_json(const PlanResult& result, const std::vector<RuleOfThumb>& r
                          {"peak_tensor_bytes", plan.peak_bytes},
                          {"fullest_rank", plan.fullest_rank},
                          {"predicted", simulation::to_json(*plan.predicted)}};
+    if (plan.equals_other_order) json["equal_meshes"] = {name_of(other_order(plan.layout.order))};
     if (plan.measured_seconds > 0) json["measured_seconds"] = plan.measured_seconds;
     return json;
   };

@@ -11,7 +11,7 @@
 namespace phi::planning {
 
 /// "  1  dp 2  tp 4 ..   0.312 s  41 %  12.3 of 80.0 GB (rank 0)", a line for each of the first
-/// `top` plans.
+/// `top` plans. "same as mesh_order pp_dp_tp" follows if both orders of the mesh are equal.
 std::string table(const PlanResult& result, int64_t memory_bytes, size_t top);
 
 /// How many of the first plans are predicted to be slower than the first by no more than `error`,

@@ -252,7 +252,7 @@ int plan_command(int argc, char** argv) {
   const std::vector<planning::RuleOfThumb> rules = planner.rules_of_thumb();
   std::cout << table(rules, best);
   if (explains) {
-    std::cout << table(planner.alternatives_to(best.layout), best);
+    std::cout << table(planner.alternatives_to(best), best);
     if (best.layout.tp > 1) std::cout << table(job.explain(best.layout));
   }
   if (to_measure > 0) {

@@ -121,6 +121,37 @@ class Plan(plan_jobs.PlanCase):
         other, _ = self.plan(fixed + ",mesh_order=dp_pp_tp")
         self.assertEqual(other["plans"][0]["predicted"]["step_seconds"], best["plans"][1]["predicted"]["step_seconds"])
 
+    def check_equal_meshes(self, devices, fixed):
+        """One plan stands for both orders of the mesh, and each order by itself is predicted alike."""
+        plans, outcome = self.plan(fixed, "--explain", devices=devices)
+        (plan,) = plans["plans"]
+        self.assertEqual((plan["layout"]["mesh_order"], plan["equal_meshes"]), ("dp_pp_tp", ["pp_dp_tp"]))
+        self.assertRegex(outcome.output, r"\n  1  dp 2  pp 2 .* \(rank \d\)  same as mesh_order pp_dp_tp\n")
+        self.assertNotIn("why not mesh_order", outcome.output)
+        for order, other in (("dp_pp_tp", "pp_dp_tp"), ("pp_dp_tp", "dp_pp_tp")):
+            alone, _ = self.plan(fixed + f",mesh_order={order}", devices=devices)
+            (same,) = alone["plans"]
+            self.assertEqual(same["layout"]["mesh_order"], order)
+            for key in ("step_seconds", "tokens_per_s"):
+                self.assertAlmostEqual(same["predicted"][key], plan["predicted"][key], delta=1e-9 * plan["predicted"][key])
+            self.assertEqual(same["peak_tensor_bytes"], plan["peak_tensor_bytes"])
+        return plans
+
+    def test_equal_meshes_are_one_plan(self):
+        fixed = "--fix=dp=2,pp=2,zero_stage=1,recompute=none,schedule=1f1b,micro_batches=2"
+        plans = self.check_equal_meshes(8, fixed + ",sequence_parallel=false")  # tp 2 fills a node
+        self.assertEqual((plans["layouts"], plans["simulated"]), (1, 1))
+        self.machine.write_text(plan_jobs.MACHINE.replace("latency_us: 5, GBps: 0.2", "latency_us: 1, GBps: 1"))
+        plans = self.check_equal_meshes(4, fixed)  # two levels of the same speed
+        self.assertEqual(plans["layouts"], 2)
+
+    def test_equal_meshes_make_room_for_other_plans(self):
+        plans, _ = self.plan("--fix=tp=2,recompute=none,schedule=1f1b", "--top=12", devices=8)
+        layouts = [{key: value for key, value in plan["layout"].items() if key != "mesh_order"} for plan in plans["plans"]]
+        self.assertEqual(len(layouts), 12)
+        for i, layout in enumerate(layouts):
+            self.assertNotIn(layout, layouts[:i])
+
     def test_pinned_parameters_lie_where_they_are_pinned(self):
         planned = pathlib.Path(self.folder.name) / "planned.yaml"
         free, _ = self.plan("--fix=tp=4,recompute=none")
