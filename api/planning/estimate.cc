@@ -1,14 +1,13 @@
-// Sums the layers of each virtual stage.
+// Bounds from sums of layers, and a schedule that is played with them.
 #include "api/planning/estimate.h"
 
 #include <algorithm>
 #include <memory>
 #include <vector>
 
+#include "api/planning/stage_bytes.h"
 #include "api/simulation/composed_step.h"
 #include "distributed/pipeline/schedules/make_schedule.h"
-#include "distributed/pipeline/schedules/peak_memory.h"
-#include "distributed/placement/split.h"
 
 namespace phi::planning {
 namespace {
@@ -20,31 +19,6 @@ using distributed::simulator::MachineModel;
 using distributed::simulator::RankProgram;
 using simulation::Body;
 using simulation::RankPrograms;
-
-// The layers of a virtual stage together.
-std::vector<LayerCost> virtual_stages(const JobLayout& layout, const PartCosts& costs) {
-  const int64_t count = layout.pp * layout.chunks;
-  const auto layers = static_cast<int64_t>(costs.layers.size());
-  std::vector<LayerCost> out(static_cast<size_t>(count));
-  size_t layer = 0;
-  for (int64_t c = 0; c < count; ++c) {
-    const int64_t own = layout.cut.empty() ? distributed::split_range(layers, count, c).size
-                                           : layout.cut[static_cast<size_t>(c)];
-    LayerCost& sum = out[static_cast<size_t>(c)];
-    for (int64_t i = 0; i < own; ++i, ++layer) {
-      const LayerCost& one = costs.layers[layer];
-      sum.forward += one.forward;
-      sum.backward += one.backward;
-      sum.update += one.update;
-      sum.issue_passes += one.issue_passes;
-      sum.issue_update += one.issue_update;
-      sum.share += one.share;
-      sum.kept_bytes += one.kept_bytes;
-      sum.output_bytes = one.output_bytes;
-    }
-  }
-  return out;
-}
 
 RankPrograms lasting(double seconds) {
   if (seconds <= 0) return {};
@@ -64,19 +38,8 @@ int64_t largest_unit(const MachineModel& machine) {
 
 }  // namespace
 
-int64_t held_micro_batches(const JobLayout& layout, int64_t stage) {
-  const int64_t m = layout.micro_batches;
-  const distributed::pipeline::Schedule sizes{.kind = "",
-                                              .stages = static_cast<int>(layout.pp),
-                                              .chunks = static_cast<int>(layout.chunks),
-                                              .micro_batches = static_cast<int>(m),
-                                              .actions = {}};
-  const auto bound = memory_bound(layout.schedule, sizes, static_cast<int>(stage));
-  return (bound.total + layout.chunks - 1) / layout.chunks;
-}
-
 Estimate lower_bound(const JobLayout& layout, const PartCosts& costs) {
-  const std::vector<LayerCost> parts = virtual_stages(layout, costs);
+  const std::vector<LayerCost> parts = chunks_of(layout, costs);
   const auto m = static_cast<double>(layout.micro_batches);
   Estimate out;
   double through = 0;  // a micro-batch through all virtual stages
@@ -86,15 +49,11 @@ Estimate lower_bound(const JobLayout& layout, const PartCosts& costs) {
     double busy = 0;
     double update = 0;
     double issue = 0;
-    double share = 0;
-    int64_t kept = 0;
     for (int64_t c = stage; c < layout.pp * layout.chunks; c += layout.pp) {
       const LayerCost& part = parts[static_cast<size_t>(c)];
       busy += part.forward + part.backward;
       update += part.update;
       issue += m * part.issue_passes + part.issue_update;
-      share += part.share;
-      kept += part.kept_bytes;
     }
     // While a micro-batch is on the other stages, this one is idle at least once, unless the
     // schedule has deferred weight gradients for it to compute (zero bubble).
@@ -103,8 +62,7 @@ Estimate lower_bound(const JobLayout& layout, const PartCosts& costs) {
     work += m * busy + update;
     out.issue = std::max(out.issue, issue);
     out.seconds = std::max({out.seconds, issue, m * busy + update + (fills ? 0 : away)});
-    const auto states = static_cast<int64_t>(static_cast<double>(costs.state_bytes) * share);
-    const int64_t bytes = states + kept * held_micro_batches(layout, stage) + costs.passing_bytes;
+    const int64_t bytes = stage_bytes(layout, costs, parts, stage);
     if (bytes <= out.bytes) continue;
     out.bytes = bytes;
     out.fullest_stage = stage;
@@ -129,7 +87,7 @@ Estimate estimate(const JobLayout& layout, const PartCosts& costs, const Machine
   }
   MachineModel links = machine;
   links.issue_us = 0;
-  const std::vector<LayerCost> parts = virtual_stages(layout, costs);
+  const std::vector<LayerCost> parts = chunks_of(layout, costs);
   simulation::ComposedStep step;
   step.schedule = distributed::pipeline::make_schedule(layout.schedule, static_cast<int>(layout.pp),
                                                        static_cast<int>(layout.micro_batches),

@@ -14,9 +14,6 @@ struct Estimate {
   int64_t fullest_stage = 0;
 };
 
-/// The micro-batches whose activations a stage holds at once, through each of its chunks.
-int64_t held_micro_batches(const distributed::JobLayout& layout, int64_t stage);
-
 /// A time that no schedule of these parts falls below: the slowest stage computes its micro-batches
 /// and its update, the first of them passes through the others, and its host issues all of them.
 /// Much faster than estimate().

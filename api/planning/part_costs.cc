@@ -58,6 +58,10 @@ std::vector<double> parameters_of(const nn::Layer& model) {
   return out;
 }
 
+int64_t scaled(int64_t bytes, double factor) {
+  return static_cast<int64_t>(static_cast<double>(bytes) * factor);
+}
+
 // Layers of a trial: those at the ends of the model, and one for all between them.
 constexpr int64_t kTrialLayers = 3;
 
@@ -161,6 +165,54 @@ std::vector<double> by_layer(double all, double of_two, const std::vector<double
   return {layer + of_first, layer, layer + ends - of_first};
 }
 
+// The bytes of a pass of a layer, after which the rank holds `end_bytes`. A backward frees what the
+// forward kept.
+void add_bytes(const RecordedPart& part, int64_t end_bytes, LayerCost* cost) {
+  int64_t freed = 0;
+  if (part.part == StepPart::kForward) {
+    cost->kept_bytes = std::max<int64_t>(0, end_bytes - part.begin_bytes);
+    cost->output_bytes = part.output_bytes;
+  } else {
+    freed = cost->kept_bytes;
+  }
+  cost->passing_bytes = std::max(cost->passing_bytes, part.peak_bytes - end_bytes - freed);
+}
+
+// What a trial of one chunk and one micro-batch holds between its backward and the deferred weight
+// gradients.
+int64_t deferred_bytes(const std::vector<RecordedPart>& parts) {
+  const auto weights = std::ranges::find(parts, StepPart::kBackwardWeight, &RecordedPart::part);
+  if (weights == parts.end()) return 0;
+  return std::max<int64_t>(0, weights->begin_bytes - parts.front().begin_bytes);
+}
+
+// Divides the deferred bytes of a trial among its layers: by those of a trial of two layers, if
+// that is smaller.
+void divide_deferred(int64_t all, int64_t of_two, std::vector<LayerCost>* layers) {
+  std::vector<double> kept;
+  for (const LayerCost& layer : *layers) kept.push_back(static_cast<double>(layer.kept_bytes));
+  const std::vector<double> divided =
+      of_two > 0 && of_two < all
+          ? by_layer(static_cast<double>(all), static_cast<double>(of_two), kept)
+          : by_share(static_cast<double>(all), kept);
+  for (size_t i = 0; i < layers->size(); ++i)
+    (*layers)[i].deferred_bytes = static_cast<int64_t>(divided[i]);
+}
+
+// The part of a backward that its deferred weight gradients take.
+double weight_share_of(const std::vector<RecordedPart>& parts, const JobLayout& layout,
+                       const MachineModel& machine) {
+  double weights = 0;
+  double all = 0;
+  for (const RecordedPart& part : parts) {
+    if (part.part != StepPart::kBackward && part.part != StepPart::kBackwardWeight) continue;
+    const double seconds = seconds_of(part.program, layout, machine);
+    all += seconds;
+    if (part.part == StepPart::kBackwardWeight) weights += seconds;
+  }
+  return all > 0 ? weights / all : 0;
+}
+
 // A layout of the parts of another: one stage, each layer a chunk.
 JobLayout trial_layout(const JobLayout& layout) {
   JobLayout out = layout;
@@ -180,6 +232,20 @@ JobLayout without_dp(JobLayout layout) {
 
 }  // namespace
 
+LayerCost& LayerCost::operator+=(const LayerCost& next) {
+  forward += next.forward;
+  backward += next.backward;
+  update += next.update;
+  issue_passes += next.issue_passes;
+  issue_update += next.issue_update;
+  share += next.share;
+  kept_bytes += next.kept_bytes;
+  deferred_bytes += next.deferred_bytes;
+  passing_bytes = std::max(passing_bytes, next.passing_bytes);
+  output_bytes = next.output_bytes;
+  return *this;
+}
+
 int64_t PartCostTable::rows_of(const JobLayout& layout) const {
   return space_.global_batch / layout.dp / layout.micro_batches;
 }
@@ -197,19 +263,15 @@ const PartCostTable::Passes& PartCostTable::passes_of(const JobLayout& layout) {
   Passes passes;
   passes.layers = trial.layers;
   passes.chunks.resize(trial.layers.size());
-  for (const RecordedPart& part : trial.parts) {
+  for (size_t i = 0; i < trial.parts.size(); ++i) {
+    const RecordedPart& part = trial.parts[i];
     if (part.chunk < 0) continue;
     LayerCost& cost = passes.chunks[static_cast<size_t>(part.chunk)];
     const double seconds = seconds_of(part.program, alone, machine_);
+    (part.part == StepPart::kForward ? cost.forward : cost.backward) += seconds;
     cost.issue_passes += issue_seconds(part.program, machine_);
-    if (part.part == StepPart::kForward) {
-      cost.forward += seconds;
-      cost.kept_bytes = std::max<int64_t>(0, part.held_bytes - part.begin_bytes);
-      cost.output_bytes = part.output_bytes;
-    } else {
-      cost.backward += seconds;
-    }
-    passes.passing_bytes = std::max(passes.passing_bytes, part.peak_bytes - part.held_bytes);
+    const bool is_last = i + 1 == trial.parts.size();
+    add_bytes(part, is_last ? part.held_bytes : trial.parts[i + 1].begin_bytes, &cost);
   }
   for (size_t i = 0; i < passes.chunks.size(); ++i) passes.chunks[i].share = trial.shares[i];
   return passes_[key] = std::move(passes);
@@ -262,8 +324,8 @@ PartCostTable::States PartCostTable::states_from(const RecordedTrial& trial,
   double own = 0;  // the trial has fewer layers than the job
   for (const double share : trial.shares) own += share;
   const training::StateBytes& bytes = trial.state_bytes;
-  states.bytes = static_cast<int64_t>(
-      static_cast<double>(bytes.parameters + bytes.gradients + bytes.states) / own);
+  states.bytes = scaled(bytes.parameters + bytes.gradients + bytes.states, 1 / own);
+  states.gradient_bytes = scaled(bytes.gradients, 1 / own);
   return states;
 }
 
@@ -289,32 +351,32 @@ void PartCostTable::add_updates(const JobLayout& layout, const JobLayout& alone,
       of_two ? by_layer(all.issue, of_two->issue, trial.shares) : by_share(all.issue, trial.shares);
 }
 
-double PartCostTable::weight_share_of(const JobLayout& layout) {
+PartCostTable::Passes& PartCostTable::with_deferred(const JobLayout& layout) {
+  passes_of(layout);
   Passes& passes = passes_.at(key_of(layout));
-  if (passes.weight_share) return *passes.weight_share;
-  ++trials_;
+  if (passes.weight_share) return passes;
   JobLayout split = without_dp(trial_layout(layout));
   split.schedule = distributed::pipeline::ScheduleKind::kZeroBubbleH1;
   split.chunks = 1;
-  double weights = 0;
-  double all = 0;
-  for (const RecordedPart& part : record(subject_, split, rows_of(layout)).parts) {
-    if (part.part != StepPart::kBackward && part.part != StepPart::kBackwardWeight) continue;
-    const double seconds = seconds_of(part.program, split, machine_);
-    all += seconds;
-    if (part.part == StepPart::kBackwardWeight) weights += seconds;
-  }
-  passes.weight_share = all > 0 ? weights / all : 0;
-  return *passes.weight_share;
+  const auto record_split = [&](int64_t layers) {
+    ++trials_;
+    return record(subject_, split, rows_of(layout), layers).parts;
+  };
+  const std::vector<RecordedPart> parts = record_split(kTrialLayers);
+  passes.weight_share = weight_share_of(parts, split, machine_);
+  int64_t of_two = 0;
+  if (passes.chunks.size() == kTrialLayers) of_two = deferred_bytes(record_split(kTrialLayers - 1));
+  divide_deferred(deferred_bytes(parts), of_two, &passes.chunks);
+  return passes;
 }
 
 PartCosts PartCostTable::passes_alone(const JobLayout& layout) {
-  const Passes& passes = passes_of(layout);
+  const bool is_deferred = name_of(layout.schedule).starts_with("zb_");
+  const Passes& passes = is_deferred ? with_deferred(layout) : passes_of(layout);
   PartCosts out;
+  if (is_deferred) out.weight_share = *passes.weight_share;
   for (size_t i = 0; i < passes.chunks.size(); ++i)
     out.layers.insert(out.layers.end(), static_cast<size_t>(passes.layers[i]), passes.chunks[i]);
-  if (name_of(layout.schedule).starts_with("zb_")) out.weight_share = weight_share_of(layout);
-  out.passing_bytes = passes.passing_bytes;
   out.cores = machine_.cores;
   return out;
 }
@@ -332,6 +394,7 @@ PartCosts PartCostTable::of(const JobLayout& layout) {
     }
   }
   out.state_bytes = states.bytes;
+  out.gradient_bytes = states.gradient_bytes;
   return out;
 }
 

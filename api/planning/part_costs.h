@@ -21,19 +21,25 @@ struct RecordedTrial;
 struct LayerCost {
   double forward = 0;
   double backward = 0;
-  double update = 0;         // of a step
-  double issue_passes = 0;   // of the host, for the launches and calls of both passes
-  double issue_update = 0;   // of those of the update
-  double share = 0;          // of the parameters of the model
-  int64_t kept_bytes = 0;    // of activations, from its forward to its backward
-  int64_t output_bytes = 0;  // that the next stage receives
+  double update = 0;        // of a step
+  double issue_passes = 0;  // of the host, for the launches and calls of both passes
+  double issue_update = 0;  // of those of the update
+  double share = 0;         // of the parameters of the model
+  int64_t kept_bytes = 0;   // of activations, from its forward to its backward
+  /// Where a schedule defers weight gradients: of their operands, from its backward until then.
+  int64_t deferred_bytes = 0;
+  int64_t passing_bytes = 0;  // held during one of its passes, besides what is kept
+  int64_t output_bytes = 0;   // that the next stage receives
+
+  /// Appends a layer.
+  LayerCost& operator+=(const LayerCost& next);
 };
 
 struct PartCosts {
   std::vector<LayerCost> layers;  // of the job, in the order of the model
   double weight_share = 0;        // of a backward, if the schedule is zero-bubble: what it defers
   int64_t state_bytes = 0;        // of a rank that had the whole model
-  int64_t passing_bytes = 0;      // held during a pass of a layer, besides what is kept
+  int64_t gradient_bytes = 0;     // a part of state_bytes
   double cores = 0;               // that all ranks share; 0: each has its own, as `layers` have it
 };
 
@@ -54,7 +60,6 @@ class PartCostTable {
   struct Passes {
     std::vector<LayerCost> chunks;
     std::vector<int64_t> layers;  // of the job, by chunk
-    int64_t passing_bytes = 0;
     std::optional<double> weight_share{};
   };
   struct States {
@@ -62,6 +67,7 @@ class PartCostTable {
     std::vector<double> updates;  // by chunk
     std::vector<double> issues;   // of updates, by chunk
     int64_t bytes = 0;
+    int64_t gradient_bytes = 0;  // a part of bytes
   };
   // tp, sequence parallelism, rows of a rank, recomputation.
   using PassKey = std::tuple<int64_t, bool, int64_t, distributed::Recompute>;
@@ -77,7 +83,7 @@ class PartCostTable {
   void add_updates(const distributed::JobLayout& layout, const distributed::JobLayout& alone,
                    const RecordedTrial& trial, const std::optional<RecordedTrial>& smaller,
                    States* states) const;
-  double weight_share_of(const distributed::JobLayout& layout);
+  Passes& with_deferred(const distributed::JobLayout& layout);
   int64_t rows_of(const distributed::JobLayout& layout) const;
   PassKey key_of(const distributed::JobLayout& layout) const;
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "api/planning/mesh_orders.h"
+#include "api/planning/stage_bytes.h"
 #include "distributed/placement/split.h"
 #include "distributed/planner/cut_layers.h"
 #include "phi/common/errors.h"
@@ -26,7 +27,7 @@ using distributed::pipeline::ScheduleKind;
 using distributed::simulator::MachineModel;
 
 // A layout is left out if its estimated bytes exceed the memory by this factor.
-constexpr double kBytesMargin = 1.3;
+constexpr double kBytesMargin = 1.2;
 // The factor for estimates that are corrected by an exact number of the same schedule.
 constexpr double kCorrectedMargin = 1.1;
 // The most layouts that are simulated for little memory instead of for speed.
@@ -54,14 +55,20 @@ LayersToCut layers_to_cut(const JobLayout& layout, const PartCosts& costs, int64
   LayersToCut out;
   for (const LayerCost& layer : costs.layers) out.costs.push_back(layer.forward + layer.backward);
   if (layout.chunks > 1) return out;
-  out.room = room - costs.passing_bytes;
+  LayerCost all;
+  for (const LayerCost& layer : costs.layers) all += layer;
+  out.room = room - all.passing_bytes;
   for (const LayerCost& layer : costs.layers) {
     out.states.push_back(
         static_cast<int64_t>(layer.share * static_cast<double>(costs.state_bytes)));
     out.bytes.push_back(layer.kept_bytes);
+    out.deferred_bytes.push_back(layer.deferred_bytes);
   }
-  for (int64_t stage = 0; stage < layout.pp; ++stage)
-    out.held.push_back(held_micro_batches(layout, stage));
+  for (int64_t stage = 0; stage < layout.pp; ++stage) {
+    const HeldMicroBatches held = held_micro_batches(layout, stage, all);
+    out.held.push_back(held.kept);
+    out.deferred.push_back(held.deferred);
+  }
   return out;
 }
 

@@ -54,7 +54,10 @@ class Cutter {
   int64_t bytes_of(size_t layer, size_t stage) const {
     const int64_t states = layers_.states.empty() ? 0 : layers_.states[layer];
     const int64_t bytes = layers_.bytes.empty() ? 0 : layers_.bytes[layer];
-    return states + bytes * (layers_.held.empty() ? 1 : layers_.held[stage]);
+    const int64_t deferred = layers_.deferred_bytes.empty() || layers_.deferred.empty()
+                                 ? 0
+                                 : layers_.deferred_bytes[layer] * layers_.deferred[stage];
+    return states + bytes * (layers_.held.empty() ? 1 : layers_.held[stage]) + deferred;
   }
 
   const LayersToCut& layers_;
@@ -72,12 +75,16 @@ LayerCut cut_layers(const LayersToCut& layers, int64_t stages) {
             errors::InvalidArgument("{} layers cannot be cut into {} stages; each has one or more.",
                                     count, stages));
   const auto fits = [](size_t length, size_t wanted) { return length == 0 || length == wanted; };
+  const auto by_stage = static_cast<size_t>(stages);
   PHI_CHECK(fits(layers.states.size(), count) && fits(layers.bytes.size(), count) &&
-                fits(layers.held.size(), static_cast<size_t>(stages)),
-            errors::InvalidArgument("layers to cut have {} costs, {} states and {} bytes, and {} "
-                                    "stages have {} numbers of micro-batches.",
-                                    count, layers.states.size(), layers.bytes.size(), stages,
-                                    layers.held.size()));
+                fits(layers.held.size(), by_stage) && fits(layers.deferred_bytes.size(), count) &&
+                fits(layers.deferred.size(), by_stage),
+            errors::InvalidArgument(
+                "layers to cut have {} costs, {} states, {} bytes and {} "
+                "deferred bytes, and {} stages have {} numbers of micro-batches "
+                "and {} of deferred ones.",
+                count, layers.states.size(), layers.bytes.size(), layers.deferred_bytes.size(),
+                stages, layers.held.size(), layers.deferred.size()));
   return Cutter(layers, static_cast<size_t>(stages)).run();
 }
 

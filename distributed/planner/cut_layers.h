@@ -16,13 +16,16 @@ struct LayerCut {
 };
 
 /// Layer i costs `costs[i]`, 0 or more, and holds `bytes[i]` for each micro-batch that its stage
-/// holds, and `states[i]` besides. Stage s holds `held[s]` micro-batches and has room for `room`
+/// holds, `deferred_bytes[i]` for each whose weight gradients the stage defers, and `states[i]`
+/// besides. Stage s holds `held[s]` micro-batches and defers `deferred[s]`, and has room for `room`
 /// bytes.
 struct LayersToCut {
   std::vector<double> costs;
-  std::vector<int64_t> states{};  // empty: none
-  std::vector<int64_t> bytes{};   // empty: none
-  std::vector<int64_t> held{};    // by stage; empty: 1 each
+  std::vector<int64_t> states{};          // empty: none
+  std::vector<int64_t> bytes{};           // empty: none
+  std::vector<int64_t> held{};            // by stage; empty: 1 each
+  std::vector<int64_t> deferred_bytes{};  // empty: none
+  std::vector<int64_t> deferred{};        // by stage; empty: none
   int64_t room = std::numeric_limits<int64_t>::max();
 };
 

@@ -13,9 +13,7 @@ namespace phi::distributed::pipeline {
 struct PeakMicroBatches {
   int input = 0;   // from the start of the forward to the end of the backward (or backward_input)
   int weight = 0;  // from there to the end of the backward_weight
-  /// Both together. A backward_weight keeps at most what a whole backward does, so memory for this
-  /// many activations is enough.
-  int total = 0;
+  int total = 0;   // both together
   friend bool operator==(const PeakMicroBatches&, const PeakMicroBatches&) = default;
 };
 
@@ -29,10 +27,15 @@ std::vector<PeakMicroBatches> peak_micro_batches(const Schedule& schedule);
 ///   | interleaved   min(m v, 2(p - 1 - i) + (v - 1) p + 1)
 ///   | zb_h1         min(m, p - i), in total min(m, p)
 ///   | zb_h2         min(m, 2(p - i) - 1), in total min(m, 2p - 1)
+/// `weight` is at most min(m, i + 1) for zb_h1, min(m, 2i + 1) for zb_h2, and 0 for the others.
 struct MemoryBound {
   int input = 0;
+  int weight = 0;
   int total = 0;
 };
 MemoryBound memory_bound(ScheduleKind kind, const Schedule& schedule, int stage);
+
+/// The micro-batches that have passed each chunk of a stage when its first backward begins.
+std::vector<int> held_by_chunk(ScheduleKind kind, const Schedule& schedule, int stage);
 
 }  // namespace phi::distributed::pipeline

@@ -40,7 +40,8 @@ LayerCut best_of_all(const LayersToCut& layers, int64_t stages) {
       int64_t bytes = 0;
       for (int64_t i = 0; i < cut[stage]; ++i, ++layer) {
         cost += layers.costs[layer];
-        bytes += layers.states[layer] + layers.bytes[layer] * layers.held[stage];
+        bytes += layers.states[layer] + layers.bytes[layer] * layers.held[stage] +
+                 layers.deferred_bytes[layer] * layers.deferred[stage];
       }
       largest = std::max(largest, cost);
       fits &= bytes <= layers.room;
@@ -61,8 +62,12 @@ TEST(CutLayers, IsTheBestOfAllCuts) {
       layers.costs.push_back(static_cast<double>(draw(6)));
       layers.states.push_back(draw(5));
       layers.bytes.push_back(draw(3));
+      layers.deferred_bytes.push_back(draw(3) - 1);
     }
-    for (int64_t s = 0; s < stages; ++s) layers.held.push_back(stages - s);
+    for (int64_t s = 0; s < stages; ++s) {
+      layers.held.push_back(stages - s);
+      layers.deferred.push_back(i % 2 == 0 ? 0 : s);
+    }
     layers.room = draw(40);
     const LayerCut cut = cut_layers(layers, stages);
     const LayerCut best = best_of_all(layers, stages);
@@ -89,6 +94,13 @@ TEST(CutLayers, RefusesFewerLayersThanStages) {
         cut_layers({.costs = {1, 1}, .states = {1}}, 2);
       },
       ThrowsError(ErrorCode::kInvalidArgument, "2 costs, 1 states"));
+  EXPECT_THAT(
+      [] {
+        cut_layers({.costs = {1, 1}, .deferred_bytes = {1, 1}, .deferred = {1}}, 2);
+      },
+      ThrowsError(ErrorCode::kInvalidArgument,
+                  "2 deferred bytes, and 2 stages have 0 numbers of "
+                  "micro-batches and 1 of deferred ones"));
 }
 
 }  // namespace

@@ -98,7 +98,36 @@ TEST(MakeSchedule, MemoryBoundsAreTight) {
     for (int stage = 0; stage < 5; ++stage) {
       const MemoryBound bound = memory_bound(kind, schedule, stage);
       EXPECT_EQ(peaks[static_cast<size_t>(stage)].input, bound.input) << name_of(schedule);
+      EXPECT_EQ(peaks[static_cast<size_t>(stage)].weight, bound.weight) << name_of(schedule);
       EXPECT_EQ(peaks[static_cast<size_t>(stage)].total, bound.total) << name_of(schedule);
+    }
+  }
+}
+
+// Forwards of each chunk before the first backward, counted.
+std::vector<int> forwards_before_a_backward(const Schedule& schedule, int stage) {
+  std::vector<int> count(static_cast<size_t>(schedule.chunks));
+  for (const Action& action : schedule.actions[static_cast<size_t>(stage)]) {
+    if (action.kind != ActionKind::kForward) break;
+    ++count[static_cast<size_t>(action.chunk)];
+  }
+  return count;
+}
+
+TEST(MakeSchedule, TheFirstBackwardFollowsTheForwardsOfEachChunk) {
+  for (const ScheduleKind kind : kScheduleKinds) {
+    for (const int stages : {1, 2, 3, 5}) {
+      for (const int micro_batches : {1, 2, 3, 4, 7, 12}) {
+        for (const int chunks : {1, 2, 3}) {
+          if (chunks > 1 && kind != ScheduleKind::kInterleaved) continue;
+          const Schedule schedule = make_schedule(kind, stages, micro_batches, chunks);
+          for (int stage = 0; stage < stages; ++stage) {
+            EXPECT_EQ(held_by_chunk(kind, schedule, stage),
+                      forwards_before_a_backward(schedule, stage))
+                << schedule.kind << " " << stages << " " << micro_batches << " " << chunks;
+          }
+        }
+      }
     }
   }
 }
