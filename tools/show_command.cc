@@ -13,7 +13,6 @@
 #include "tools/cli/command_line.h"
 #include "tools/cli/parse_layout.h"
 
-DEFINE_string(placements, "", "placements of the tensor, one per mesh dim, e.g. '[S0,R]'");
 DEFINE_string(ranks, "", "ranks of --mesh, e.g. 4,5,6,7; default 0, 1, ...");
 
 namespace phi {

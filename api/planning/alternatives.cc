@@ -86,6 +86,11 @@ std::vector<Alternative> Planner::alternatives_to(const PlannedLayout& plan) {
     const PlannedLayout& best = result.plans.front();
     out.push_back({fmt::format("{} {}", key.name, key.value(best.layout)), best});
   }
+  if (options_.searches_placements && subject_.can_search_placements(layout)) {
+    const bool is_searched = layout.has_searched_placements;
+    out.push_back(
+        {is_searched ? "placements declared" : "placements searched", with_other_placements(plan)});
+  }
   return out;
 }
 

@@ -71,13 +71,6 @@ std::vector<AttrPtr> choices_of(const Dims& shape, const ProcessMesh& mesh,
   return choices;
 }
 
-AxisPlacements axis_placements_of(AttrPtr attr) {
-  AxisPlacements out;
-  for (int m = 0; m < attr->mesh().ndim(); ++m)
-    out.emplace_back(attr->mesh().dim_names()[static_cast<size_t>(m)], attr->placement(m));
-  return out;
-}
-
 nn::Layout::Kind kind_of(nn::ActivationSlot activation) {
   constexpr std::array kinds = {nn::Layout::Kind::kInputs, nn::Layout::Kind::kOutputs,
                                 nn::Layout::Kind::kCaches};
@@ -245,6 +238,13 @@ class LayerPlacer {
 };
 
 }  // namespace
+
+AxisPlacements axis_placements_of(const TensorDistAttr* attr) {
+  AxisPlacements out;
+  for (int m = 0; m < attr->mesh().ndim(); ++m)
+    out.emplace_back(attr->mesh().dim_names()[static_cast<size_t>(m)], attr->placement(m));
+  return out;
+}
 
 std::string_view name_of(Decided decided) {
   constexpr std::array<std::string_view, 5> names = {"cost", "pin", "divisibility", "no rule",

@@ -32,6 +32,9 @@ enum class Decided : uint8_t {
 /// "cost", "pin", ...
 std::string_view name_of(Decided decided);
 
+/// The placements of `attr`, not null, by mesh dim.
+nn::AxisPlacements axis_placements_of(const distributed::TensorDistAttr* attr);
+
 /// "{dp: S0, tp: R}"; "as it is" for null.
 std::string text_of(const distributed::TensorDistAttr* attr);
 

@@ -91,6 +91,11 @@ std::optional<JobLayout> with_best_cut(const JobLayout& layout, const PartCosts&
   return out;
 }
 
+JobLayout without_search(JobLayout layout) {
+  layout.has_searched_placements = false;
+  return layout;
+}
+
 bool differ_by_order(const JobLayout& a, JobLayout b) {
   b.order = other_order(b.order);
   return a == b;
@@ -222,7 +227,9 @@ std::optional<int64_t> Planner::simulate(const Candidate& candidate, PlanResult*
     }
     ++result->simulated;
     const auto& plan = std::get<PlannedLayout>(known);
-    add_plan(plan, &result->plans);
+    const auto searched = with_other_placements(plan);
+    const bool is_faster = searched && searched->nanoseconds() < plan.nanoseconds();
+    add_plan(is_faster ? *searched : plan, &result->plans);
     return plan.peak_bytes;
   } catch (const Error& error) {
     failed_.insert(to_string(layout));
@@ -233,11 +240,29 @@ std::optional<int64_t> Planner::simulate(const Candidate& candidate, PlanResult*
   }
 }
 
-// Of equal plans, the first stays.
+// The layout with searched placements instead of declared ones, or the other way round. Nothing if
+// placements are not searched, or if the job cannot have it or does not fit.
+std::optional<PlannedLayout> Planner::with_other_placements(const PlannedLayout& plan) {
+  JobLayout other = plan.layout;
+  other.has_searched_placements = !other.has_searched_placements;
+  if (!options_.searches_placements || is_ruled_out(other) ||
+      !subject_.can_search_placements(plan.layout))
+    return std::nullopt;
+  try {
+    const auto known = simulated(other, plan.estimate);
+    const auto* planned = std::get_if<PlannedLayout>(&known);
+    return planned ? std::optional(*planned) : std::nullopt;
+  } catch (const Error&) {
+    failed_.insert(to_string(other));
+    return std::nullopt;
+  }
+}
+
+// Of equal plans, and of those that differ in searched placements, the first stays.
 void Planner::add_plan(PlannedLayout plan, std::vector<PlannedLayout>* plans) const {
   plan.equals_other_order = !has_one_link() && has_equal_orders(plan.layout, machine_);
   for (PlannedLayout& known : *plans) {
-    if (known.layout == plan.layout) return;
+    if (without_search(known.layout) == without_search(plan.layout)) return;
     if (!differ_by_order(known.layout, plan.layout)) continue;
     const bool are_equal =
         known.nanoseconds() == plan.nanoseconds() && known.peak_bytes == plan.peak_bytes;

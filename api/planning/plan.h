@@ -32,6 +32,9 @@ struct PlannerOptions {
   int64_t memory_bytes = 0;  // of tensors of a rank; 0: those of the machine
   size_t finalists = 10;     // that fit and are simulated as a whole
   double time_limit_s = 0;   // after which the best so far is returned; 0: none
+  /// Whether each finalist is also simulated with searched placements along tp, which its plan has
+  /// if it fits and is faster with them.
+  bool searches_placements = false;
 };
 
 /// A layout that was simulated as a whole.
@@ -109,7 +112,8 @@ class Planner {
   std::vector<RuleOfThumb> rules_of_thumb();
   /// For each key of the layout, the best layout with another value of this key alone or of keys
   /// that depend on it: what plan() returns when the other value is fixed. Without the order of the
-  /// mesh if both are equal.
+  /// mesh if both are equal. With PlannerOptions::searches_placements, also the same layout with
+  /// the other placements.
   std::vector<Alternative> alternatives_to(const PlannedLayout& plan);
 
   int64_t memory_bytes() const { return room_; }
@@ -125,6 +129,7 @@ class Planner {
   void simulate_first(const std::vector<Candidate>& candidates, PlanResult* result);
   void simulate_smallest(const std::vector<Candidate>& candidates, PlanResult* result);
   std::optional<int64_t> simulate(const Candidate& candidate, PlanResult* result);
+  std::optional<PlannedLayout> with_other_placements(const PlannedLayout& plan);
   void add_plan(PlannedLayout plan, std::vector<PlannedLayout>* plans) const;
   bool has_one_link() const;
   bool repeats_other_order(const distributed::JobLayout& layout,

@@ -34,6 +34,9 @@ class PlanSubject {
   virtual distributed::LayoutSpace space() const = 0;
   /// Why the job cannot have a layout; nothing if it can, as far as is known without running it.
   virtual std::optional<std::string> refusal(const distributed::JobLayout& layout) const = 0;
+  /// Whether the job can have the layout with JobLayout::has_searched_placements, and this changes
+  /// a placement.
+  virtual bool can_search_placements(const distributed::JobLayout& layout) const;
   /// A trial of `layout`, whose pp is 1, of at most `layers` layers. Called in the dry world of a
   /// rank. If layout.chunks is 0, every layer is a chunk.
   virtual Trial trial(const distributed::JobLayout& layout, int64_t global_batch,
@@ -44,5 +47,9 @@ class PlanSubject {
   /// The step of the whole job, recorded and simulated, with the memory of each rank.
   virtual simulation::PredictedStep predict(const distributed::JobLayout& layout) const = 0;
 };
+
+inline bool PlanSubject::can_search_placements(const distributed::JobLayout&) const {
+  return false;
+}
 
 }  // namespace phi::planning

@@ -163,7 +163,8 @@ ordered_json to_json(const JobLayout& layout) {
           {"sequence_parallel", layout.sequence_parallel},
           {"recompute", name_of(layout.recompute)},
           {"cut", layout.cut},
-          {"mesh_order", name_of(layout.order)}};
+          {"mesh_order", name_of(layout.order)},
+          {"placements", layout.has_searched_placements ? "searched" : "declared"}};
 }
 
 ordered_json to_json(const PlanResult& result, const std::vector<RuleOfThumb>& rules) {

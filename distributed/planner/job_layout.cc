@@ -173,6 +173,7 @@ std::string to_string(const JobLayout& layout) {
   if (layout.recompute != Recompute::kNone) {
     out += fmt::format("  recompute {}", name_of(layout.recompute));
   }
+  if (layout.has_searched_placements) out += "  searched placements";
   return out;
 }
 

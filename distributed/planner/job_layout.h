@@ -42,6 +42,9 @@ struct JobLayout {
   /// Layers of each chunk, in the order of the model; empty: evenly.
   std::vector<int64_t> cut{};
   MeshOrder order = MeshOrder::kDpOutside;
+  /// Whether tensors have, along tp, the placements that a search finds instead of those that
+  /// modules declare.
+  bool has_searched_placements = false;
 
   int64_t ranks() const { return dp * pp * tp; }
   /// From a rank to the one of the next stage.
@@ -56,7 +59,7 @@ std::vector<std::pair<std::string, int64_t>> mesh_dims(const JobLayout& layout);
 ProcessMesh mesh_of(const JobLayout& layout);
 
 /// "dp 128  pp 16  tp 8  1f1b, 16 micro-batches  zero 1  sequence parallel", with the mesh dims
-/// from the outside in.
+/// from the outside in. Different layouts have different texts.
 std::string to_string(const JobLayout& layout);
 
 /// The layouts of a job. Each list that is empty has the values that make sense for the sizes.

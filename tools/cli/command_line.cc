@@ -15,6 +15,7 @@ DEFINE_int64(rank, -1, "the rank to show, or to simulate");
 DEFINE_string(mesh, "", "mesh, e.g. 2x3 or dp=2,tp=3");
 DEFINE_string(kind, "", "kind of schedule, or of data");
 DEFINE_string(dtype, "", "element type");
+DEFINE_string(placements, "", "of a tensor, one per mesh dim: '[S0,R]'; or declared, searched");
 DEFINE_string(out, "", "a file to write");
 DEFINE_string(mpirun, "mpirun", "the launcher");
 DEFINE_string(mpirun_args, "", "more arguments for it, split at blanks");

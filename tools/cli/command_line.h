@@ -22,6 +22,7 @@ DECLARE_string(mesh);
 DECLARE_string(kind);
 DECLARE_string(dtype);
 DECLARE_string(out);
+DECLARE_string(placements);
 DECLARE_string(mpirun);
 DECLARE_string(mpirun_args);
 

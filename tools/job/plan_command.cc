@@ -24,6 +24,7 @@
 #include "phi/common/readable_numbers.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/repeated_flags.h"
+#include "tools/job/config/placement_rows.h"
 #include "tools/job/config/read_layout.h"
 #include "tools/job/config/section.h"
 #include "tools/job/dry_run.h"
@@ -51,7 +52,8 @@ constexpr size_t kMeasuredByDefault = 3;
 
 constexpr const char* kPlanHelp =
     "autophi plan JOB.yaml --devices=N --machine=FILE [--out=FILE] [--json=FILE] [--explain]\n"
-    "             [--memory=BYTES] [--fix=KEY=VALUE,..] [--pin=ROW] [--top=10] [--time_limit_s=S]\n"
+    "             [--memory=BYTES] [--fix=KEY=VALUE,..] [--pin=ROW] [--placements=searched]\n"
+    "             [--top=10] [--time_limit_s=S]\n"
     "             [--measure[=3]] [--mpirun=mpirun] [--mpirun_args=WORDS]\n"
     "\n"
     "Chooses the mesh, pipeline schedule, micro-batches, ZeRO stage, recomputation and sequence\n"
@@ -68,6 +70,10 @@ constexpr const char* kPlanHelp =
     "                   where parameters lie, by pattern, as a row of `placements` says it; may "
     "be\n"
     "                   repeated\n"
+    "  --placements=searched\n"
+    "                   also simulate each plan with tp > 1 with the best placements inside "
+    "layers,\n"
+    "                   which it has if it fits and is faster with them; by default `declared`\n"
     "  --explain        the best plan with another value of each key, and what it costs; where\n"
     "                   parameters lie along tp, and why\n"
     "  --top=K          number of plans to print\n"
@@ -115,6 +121,13 @@ void check_flags(const std::vector<std::string>& words) {
         "--machine is missing; pass --machine=FILE, which autophi calibrate writes.");
   if (FLAGS_top < 1)
     throw cli::UsageError(fmt::format("--top={}: pass the number of plans, 1 or more.", FLAGS_top));
+}
+
+bool searches_placements() {
+  if (FLAGS_placements == "searched") return true;
+  if (FLAGS_placements.empty() || FLAGS_placements == "declared") return false;
+  throw cli::UsageError(
+      fmt::format("--placements={}: pass declared or searched.", FLAGS_placements));
 }
 
 // Refuses to start processes that would exhaust this machine.
@@ -183,6 +196,10 @@ std::string summary(const planning::PlanResult& result, const std::string& job,
       with_separators(static_cast<int64_t>(result.estimated)), result.simulated, late_text(result));
 }
 
+std::string rows_text(const nn::Layout& rows) {
+  return fmt::format("searched placements of the first plan:\n{}\n", to_yaml(rows));
+}
+
 void measure(const PlannedJob& job, size_t count, planning::PlanResult* result) {
   std::cout << fmt::format("running {} with {} process{} each ..\n",
                            count == 1 ? "the first plan"
@@ -217,8 +234,8 @@ void write_job(const PlannedJob& job, const planning::PlannedLayout& best,
 
 int plan_command(int argc, char** argv) {
   static const std::vector<std::string> flags = {
-      "devices", "machine", "memory",       "fix",     "pin",    "top",        "out",
-      "json",    "explain", "time_limit_s", "measure", "mpirun", "mpirun_args"};
+      "devices", "machine", "memory",  "fix",          "pin",     "placements", "top",
+      "out",     "json",    "explain", "time_limit_s", "measure", "mpirun",     "mpirun_args"};
   if (cli::has_help_flag(argc, argv)) {
     std::fputs(kPlanHelp, stdout);
     return 0;
@@ -228,6 +245,7 @@ int plan_command(int argc, char** argv) {
   const std::vector<std::string> words = cli::parse_flags(argc, argv, flags, with_optional_value);
   check_flags(words);
   const size_t to_measure = number_to_measure();
+  const bool searches = searches_placements();
   const bool explains = !std::exchange(FLAGS_explain, "").empty();
   const auto start = std::chrono::steady_clock::now();
   const distributed::simulator::MachineModel machine =
@@ -240,7 +258,8 @@ int plan_command(int argc, char** argv) {
   planning::Planner planner(job, machine,
                             {.memory_bytes = memory_of_flag(),
                              .finalists = std::max(static_cast<size_t>(FLAGS_top), to_measure),
-                             .time_limit_s = FLAGS_time_limit_s});
+                             .time_limit_s = FLAGS_time_limit_s,
+                             .searches_placements = searches});
   planning::PlanResult result = planner.plan();
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   if (result.plans.empty()) {
@@ -254,6 +273,7 @@ int plan_command(int argc, char** argv) {
   if (explains) {
     std::cout << table(planner.alternatives_to(best), best);
     if (best.layout.tp > 1) std::cout << table(job.explain(best.layout));
+    if (best.layout.has_searched_placements) std::cout << rows_text(job.searched_rows(best.layout));
   }
   if (to_measure > 0) {
     measure(job, to_measure, &result);

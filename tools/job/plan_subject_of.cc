@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "api/nn/layout/parallelism.h"
+#include "api/planning/searched_rows.h"
 #include "api/training/trainer.h"
 #include "distributed/pipeline/schedules/schedule.h"
 #include "distributed/planner/layout_keys.h"
@@ -17,6 +18,7 @@
 #include "tools/job/config/read_model.h"
 #include "tools/job/predict_job.h"
 #include "tools/job/run_flags.h"
+#include "tools/job/shorten_other_stages.h"
 
 namespace phi::job {
 namespace {
@@ -49,6 +51,17 @@ MeshConfig mesh_of(const JobLayout& layout, const nn::Layout& placements) {
   return mesh;
 }
 
+// Links that pipelines distribute are layer0, layer1, .. (nn::TransformerLayoutOptions::blocks).
+constexpr const char* kLayerName = "layer";
+
+nn::Layout activation_rows(const nn::Layout& layout) {
+  nn::Layout out;
+  for (const nn::Layout::PlacementRow& row : layout.rows()) {
+    if (row.kind != nn::Layout::Kind::kParameters) out.add(row);
+  }
+  return out;
+}
+
 // Whose records are kept: a cut and another one are often finalists one after the other.
 constexpr size_t kKeptLayouts = 2;
 
@@ -63,15 +76,9 @@ void set_run(RunConfig* run, const JobLayout& layout) {
 
 }  // namespace
 
-JobConfig with_layout(JobConfig config, const JobLayout& layout) {
-  config.mesh = mesh_of(layout, config.placements);
-  config.pipeline.cut = layout.cut;
-  set_run(&config.run, layout);
-  return config;
-}
-
 std::vector<ChangedKey> PlannedJob::keys_of(const JobLayout& layout) const {
-  const MeshConfig mesh = with_layout(setup_.config, layout).mesh;
+  const JobConfig config = config_of(layout);
+  const MeshConfig& mesh = config.mesh;
   std::vector<ChangedKey> out = {
       {"mesh", fmt::format("{{shape: [{}], dims: [{}]}}", fmt::join(mesh.shape, ", "),
                            fmt::join(mesh.dims, ", "))},
@@ -82,8 +89,7 @@ std::vector<ChangedKey> PlannedJob::keys_of(const JobLayout& layout) const {
       {"run.sequence_parallel", layout.sequence_parallel ? "true" : "false"},
       {"run.recompute", std::string(name_of(layout.recompute))},
       {"pipeline.cut", fmt::format("[{}]", fmt::join(layout.cut, ", "))}};
-  const nn::Layout& placements = setup_.config.placements;
-  if (!placements.rows().empty()) out.push_back({"placements", to_yaml(placements)});
+  if (!config.placements.rows().empty()) out.push_back({"placements", to_yaml(config.placements)});
   return out;
 }
 
@@ -107,9 +113,20 @@ PlannedJob::PlannedJob(const Setup& setup, int64_t devices, const std::vector<st
   model_flops_ = model_flops(setup, machine);
 }
 
+// With the mesh and the run keys of the layout. Rows of the job override those of the search.
+JobConfig PlannedJob::config_of(const JobLayout& layout) const {
+  JobConfig config = setup_.config;
+  if (layout.has_searched_placements)
+    config.placements = searched_rows(layout) + setup_.config.placements;
+  config.mesh = mesh_of(layout, config.placements);
+  config.pipeline.cut = layout.cut;
+  set_run(&config.run, layout);
+  return config;
+}
+
 std::optional<std::string> PlannedJob::refusal(const JobLayout& layout) const {
   try {
-    check_model_fits_mesh(with_layout(setup_.config, layout));
+    check_model_fits_mesh(config_of(layout));
   } catch (const Error& error) {
     return error.what();
   }
@@ -129,9 +146,8 @@ planning::Trial PlannedJob::trial(const JobLayout& layout, int64_t global_batch,
   planning::Trial out;
   const int64_t layers = std::max<int64_t>(1, layers_of(*config));
   if (layers > 1) {
-    // A row may name a single layer.
-    const bool has_rows = !config->placements.rows().empty();
-    const int64_t own = has_rows ? layers : std::min(layers, most_layers);
+    const bool are_alike = treats_layers_alike(config->placements);
+    const int64_t own = are_alike ? std::min(layers, most_layers) : layers;
     config->model.values.set(config->model.row().repeated, own);
     out.layers.assign(static_cast<size_t>(own), 1);
     if (own > 2) out.layers[1] += layers - own;
@@ -155,34 +171,53 @@ planning::Trial PlannedJob::trial(const JobLayout& layout, int64_t global_batch,
 }
 
 planning::ExplainedLayers PlannedJob::explain(const JobLayout& layout) const {
+  return search(layout, /*moves_declared=*/true);
+}
+
+bool PlannedJob::can_search_placements(const JobLayout& layout) const {
+  return layout.tp > 1 && !searched_rows(layout).rows().empty();
+}
+
+const nn::Layout& PlannedJob::searched_rows(const JobLayout& layout) const {
+  const int64_t samples = setup_.config.run.global_batch / layout.dp / layout.micro_batches;
+  const SearchKey key(layout.tp, layout.sequence_parallel, samples, layout.micro_batches);
+  if (const auto known = searched_.find(key); known != searched_.end()) return known->second;
+  return searched_[key] =
+             planning::searched_rows(search(layout, /*moves_declared=*/false), kLayerName);
+}
+
+// Unless `moves_declared`, activations stay where modules place them: a job's rows can move, but
+// not release them.
+planning::ExplainedLayers PlannedJob::search(const JobLayout& layout, bool moves_declared) const {
   constexpr int64_t kLayers = 3;  // the ends of the model, and one between them
   const JobConfig& config = setup_.config;
   const nn::models::ModelKind& kind = config.model.row();
   nn::models::ModelValues values = config.model.values;
-  if (layers_of(config) > kLayers && config.placements.rows().empty())
+  if (layers_of(config) > kLayers && treats_layers_alike(config.placements))
     values.set(kind.repeated, kLayers);
   const std::unique_ptr<nn::Sequential> model = kind.make(values);
   model->initialise(static_cast<uint64_t>(config.model.seed), config.run.dtype);
   const ProcessMesh mesh({layout.tp}, {"tp"});
-  const nn::Layout declared =
-      (nn::tensor_parallel("tp", layout.sequence_parallel) + kind.placements + config.placements)
-          .only_along(mesh);
+  const nn::Layout of_modules =
+      (nn::tensor_parallel("tp", layout.sequence_parallel) + kind.placements).only_along(mesh);
+  const nn::Layout of_job = config.placements.only_along(mesh);
   const int64_t samples = config.run.global_batch / layout.dp / layout.micro_batches;
   const auto loss = [&](const TensorList& in) { return kind.loss((*model)(in[0]), in[1]); };
   return planning::explain_layers(
       *model, loss, {setup_.data->inputs(0, samples), setup_.data->labels(0, samples)}, mesh,
-      machine_, declared,
-      {.num_ranks = layout.ranks(),
+      machine_, of_modules + of_job,
+      {.pins = moves_declared ? nn::Layout() : activation_rows(of_modules.of(*model)) + of_job,
+       .num_ranks = layout.ranks(),
        .seconds_per_byte = planning::update_seconds_per_byte(machine_, layout.ranks()) /
                            static_cast<double>(layout.micro_batches)});
 }
 
 simulation::RankPrediction PlannedJob::held_by(const JobLayout& layout, int64_t rank) const {
-  return records_.of(with_layout(setup_.config, layout), rank).held;
+  return records_.of(config_of(layout), rank).held;
 }
 
 simulation::PredictedStep PlannedJob::predict(const JobLayout& layout) const {
-  return predict_config(with_layout(setup_.config, layout), records_, machine_, model_flops_).step;
+  return predict_config(config_of(layout), records_, machine_, model_flops_).step;
 }
 
 }  // namespace phi::job

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -15,10 +17,6 @@
 #include "tools/job/setup.h"
 
 namespace phi::job {
-
-/// Sets the mesh and the run keys of a layout, and drops keys that a job of that layout does not
-/// read.
-JobConfig with_layout(JobConfig config, const distributed::JobLayout& layout);
 
 /// Errors: InvalidArgument `FILE:LINE: ..` for a job that does not train.
 void check_is_planned(const JobConfig& config);
@@ -38,9 +36,13 @@ class PlannedJob final : public planning::PlanSubject {
   /// The placements along tp of a few layers, for a micro-batch of a layout with tp > 1, as modules
   /// and the job declare them, beside the best ones.
   planning::ExplainedLayers explain(const distributed::JobLayout& layout) const;
+  /// The rows of a layout with searched placements: parameters, and activations for which modules
+  /// declare nothing, where the best placements are others. All layers have the same.
+  const nn::Layout& searched_rows(const distributed::JobLayout& layout) const;
 
   distributed::LayoutSpace space() const override { return space_; }
   std::optional<std::string> refusal(const distributed::JobLayout& layout) const override;
+  bool can_search_placements(const distributed::JobLayout& layout) const override;
   planning::Trial trial(const distributed::JobLayout& layout, int64_t global_batch,
                         int64_t layers) const override;
   simulation::RankPrediction held_by(const distributed::JobLayout& layout,
@@ -48,11 +50,18 @@ class PlannedJob final : public planning::PlanSubject {
   simulation::PredictedStep predict(const distributed::JobLayout& layout) const override;
 
  private:
+  // What a search along tp depends on: tp, sequence parallelism, samples, micro-batches.
+  using SearchKey = std::tuple<int64_t, bool, int64_t, int64_t>;
+
+  JobConfig config_of(const distributed::JobLayout& layout) const;
+  planning::ExplainedLayers search(const distributed::JobLayout& layout, bool moves_declared) const;
+
   const Setup& setup_;
   const distributed::simulator::MachineModel& machine_;
   distributed::LayoutSpace space_;
   std::optional<double> model_flops_;
   mutable RankRecords records_;
+  mutable std::map<SearchKey, nn::Layout> searched_;
 };
 
 }  // namespace phi::job

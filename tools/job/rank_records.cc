@@ -15,6 +15,7 @@
 #include "distributed/simulator/mesh_symmetry.h"
 #include "phi/core/rank_context.h"
 #include "tools/job/build.h"
+#include "tools/job/config/placement_rows.h"
 #include "tools/job/run_flags.h"
 #include "tools/job/shorten_other_stages.h"
 
@@ -40,8 +41,9 @@ std::string layout_without_cut_and_order(const JobConfig& config) {
   std::map<std::string, int64_t> extents;
   for (const std::string& dim : config.mesh.dims) extents[dim] = config.mesh.extent(dim);
   const RunConfig& run = config.run;
-  return fmt::format("{} {} {} {} {} {} {}", extents, run.micro_batches, run.schedule, run.chunks,
-                     run.zero_stage, run.sequence_parallel, static_cast<int>(run.recompute));
+  return fmt::format("{} {} {} {} {} {} {} {}", extents, run.micro_batches, run.schedule,
+                     run.chunks, run.zero_stage, run.sequence_parallel,
+                     static_cast<int>(run.recompute), job::to_yaml(config.placements));
 }
 
 std::map<std::string, int64_t> coordinates_of(const ProcessMesh& mesh, int64_t rank) {

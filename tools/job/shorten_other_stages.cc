@@ -1,6 +1,7 @@
 // Replaces the number of layers and the cut.
 #include "tools/job/shorten_other_stages.h"
 
+#include <algorithm>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -10,10 +11,17 @@
 
 namespace phi::job {
 
+// Names of layers differ in their numbers.
+bool treats_layers_alike(const nn::Layout& placements) {
+  return std::ranges::none_of(placements.rows(), [](const nn::Layout::PlacementRow& row) {
+    return row.pattern.find_first_of("0123456789?") != std::string::npos;
+  });
+}
+
 std::optional<ShortenedJob> shorten_other_stages(const JobConfig& config, int64_t rank) {
   const std::string& key = config.model.row().repeated;
   const int64_t stages = config.mesh.extent("pp");
-  const bool has_equal_layers = config.models.empty() && config.placements.rows().empty();
+  const bool has_equal_layers = config.models.empty() && treats_layers_alike(config.placements);
   if (key.empty() || stages == 1 || config.run.capture || !has_equal_layers) return std::nullopt;
   const int64_t layers = config.model.values.size(key);
   const int64_t chunks = stages * config.run.chunks;

@@ -9,6 +9,9 @@
 
 namespace phi::job {
 
+/// Whether each row applies to all layers of a model or to none.
+bool treats_layers_alike(const nn::Layout& placements);
+
 struct ShortenedJob {
   JobConfig config;
   std::vector<int64_t> links;  // of the whole job's model, by link of this one's

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -90,6 +91,47 @@ class FailingSubject final : public PlanSubject {
   mutable int held_ = 0;
 };
 
+// With searched placements, a step takes `factor` times as long, or fails.
+class SearchingSubject final : public PlanSubject {
+ public:
+  explicit SearchingSubject(double factor, bool fails = false) : factor_(factor), fails_(fails) {}
+
+  distributed::LayoutSpace space() const override { return model_.space(); }
+  std::optional<std::string> refusal(const JobLayout& layout) const override {
+    return model_.refusal(layout);
+  }
+  bool can_search_placements(const JobLayout& layout) const override { return layout.tp > 1; }
+  Trial trial(const JobLayout& layout, int64_t global_batch, int64_t layers) const override {
+    EXPECT_FALSE(layout.has_searched_placements);
+    return model_.trial(layout, global_batch, layers);
+  }
+  simulation::RankPrediction held_by(const JobLayout& layout, int64_t rank) const override {
+    return model_.held_by(layout, rank);
+  }
+  simulation::PredictedStep predict(const JobLayout& layout) const override {
+    simulation::PredictedStep step = model_.predict(layout);
+    if (!layout.has_searched_placements) return step;
+    ++searched_;
+    if (fails_) throw errors::InvalidArgument("there are no such placements.");
+    step.prediction.step_seconds *= factor_;
+    return step;
+  }
+
+  const MachineModel& machine() const { return machine_; }
+  int searched() const { return searched_; }
+
+ private:
+  MachineModel machine_ = two_links();
+  PlannedModel model_{narrow_to_plan(), /*devices=*/4, machine_};
+  double factor_;
+  bool fails_;
+  mutable int searched_ = 0;
+};
+
+PlanResult plan_with_search(const SearchingSubject& subject) {
+  return Planner(subject, subject.machine(), {.finalists = 40, .searches_placements = true}).plan();
+}
+
 bool never(const JobLayout&) { return false; }
 bool always(const JobLayout&) { return true; }
 
@@ -142,6 +184,47 @@ TEST(Planner, IfAllFailTheReasonIsNamed) {
   EXPECT_THAT(fault(result, 1 << 20), HasSubstr("layouts is possible:\n"));
   EXPECT_THAT(fault(result, 1 << 20), HasSubstr(": there is a late fault."));
   EXPECT_EQ(result.possible + num_refused(result), result.layouts);
+}
+
+TEST(Planner, FasterSearchedPlacementsAreThoseOfThePlan) {
+  const SearchingSubject subject(0.5);
+  const PlanResult result = plan_with_search(subject);
+  const PlanResult declared = Planner(subject, subject.machine(), {.finalists = 40}).plan();
+  EXPECT_EQ(result.plans.size(), declared.plans.size());
+  for (const PlannedLayout& plan : result.plans)
+    EXPECT_EQ(plan.layout.has_searched_placements, plan.layout.tp > 1) << to_string(plan.layout);
+  for (const PlannedLayout& plan : declared.plans)
+    EXPECT_FALSE(plan.layout.has_searched_placements);
+  const auto found = std::ranges::find_if(
+      result.plans, [](const PlannedLayout& plan) { return plan.layout.tp > 1; });
+  ASSERT_NE(found, result.plans.end());
+  EXPECT_THAT(to_string(found->layout), HasSubstr("  searched placements"));
+  EXPECT_THAT(to_json(result, {}).dump(), HasSubstr(R"("placements":"searched")"));
+}
+
+TEST(Planner, SlowerOrFailingSearchedPlacementsAreNotTaken) {
+  const SearchingSubject slower(1.5);
+  const SearchingSubject failing(0.5, /*fails=*/true);
+  for (const SearchingSubject* subject : {&slower, &failing}) {
+    const PlanResult result = plan_with_search(*subject);
+    EXPECT_GT(subject->searched(), 0);
+    for (const PlannedLayout& plan : result.plans)
+      EXPECT_FALSE(plan.layout.has_searched_placements);
+    EXPECT_EQ(result.possible + num_refused(result), result.layouts);
+  }
+}
+
+TEST(Planner, ExplainsThePlacementsThatAPlanDoesNotHave) {
+  const auto differences = [](double factor) {
+    const SearchingSubject subject(factor);
+    Planner planner(subject, subject.machine(), {.finalists = 40, .searches_placements = true});
+    const PlanResult result = planner.plan();
+    const auto plan = std::ranges::find_if(
+        result.plans, [](const PlannedLayout& each) { return each.layout.tp > 1; });
+    return table(planner.alternatives_to(*plan), *plan);
+  };
+  EXPECT_THAT(differences(0.5), HasSubstr("why not placements declared: +"));
+  EXPECT_THAT(differences(1.5), HasSubstr("why not placements searched: +"));
 }
 
 TEST(Planner, TheTimeLimitEndsTheSearchForTheSmallestLayout) {

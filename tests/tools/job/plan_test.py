@@ -9,6 +9,7 @@ import unittest
 import image_files
 import launch
 import plan_jobs
+import yaml
 from plan_jobs import MODEL, RUN
 
 
@@ -101,14 +102,60 @@ class Plan(plan_jobs.PlanCase):
         planned = pathlib.Path(self.folder.name) / "planned.yaml"
         plans, _ = self.plan(f"--out={planned}")
         first = plans["plans"][0]
-        report = pathlib.Path(self.folder.name) / "r.json"
-        outcome = launch.run(4, "run", planned, f"--report={report}")
-        self.assertEqual(outcome.status, 0, outcome.output)
-        ranks = json.loads(report.read_text())["ranks"]
-        self.assertEqual([r["peak_tensor_bytes"] for r in ranks], [r["peak_tensor_bytes"] for r in first["predicted"]["ranks"]])
+        self.check_run(planned, first)
+
+    def check_run(self, planned, plan):
+        """The planned job holds the predicted bytes, and has the losses of one rank."""
+        report, _ = self.folder.report(4, planned.read_text())
+        self.assertEqual([r["peak_tensor_bytes"] for r in report["ranks"]], [r["peak_tensor_bytes"] for r in plan["predicted"]["ranks"]])
         unplanned, _ = self.folder.report(1, self.text)
-        for own, other in zip(json.loads(report.read_text())["losses"], unplanned["losses"]):
+        for own, other in zip(report["losses"], unplanned["losses"]):
             self.assertAlmostEqual(own, other, delta=1e-4 * abs(other))
+
+    def test_searched_placements_are_taken_where_they_are_faster(self):
+        planned = pathlib.Path(self.folder.name) / "planned.yaml"
+        for mesh in ("dp=2,pp=1,tp=2", "dp=1,pp=2,tp=2", "dp=1,pp=1,tp=4"):
+            with self.subTest(mesh):
+                fixed = f"--fix={mesh},recompute=none,schedule=1f1b,micro_batches=4,zero_stage=0,sequence_parallel=false"
+                declared, _ = self.plan(fixed)
+                searched, outcome = self.plan(fixed, "--placements=searched", "--explain", f"--out={planned}")
+                (before,), (after,) = declared["plans"], searched["plans"]
+                self.assertEqual((before["layout"]["placements"], after["layout"]["placements"]), ("declared", "searched"))
+                difference = before["predicted"]["step_seconds"] - after["predicted"]["step_seconds"]
+                self.assertGreater(difference, 0)
+                told = re.search(r"why not placements declared: \+(\S+) s", outcome.output)[1]
+                self.assertAlmostEqual(float(told), difference, delta=0.01 * difference)
+                self.assertRegex(outcome.output, r"  1  dp .*  searched placements  .*\n")
+                self.assertIn("searched placements of the first plan:\nparameters:\n", outcome.output)
+                rows = yaml.safe_load(planned.read_text())["placements"]
+                self.assertNotIn("layer1", str(rows))
+                self.check_run(planned, after)
+
+    def test_searched_placements_that_are_slower_or_do_not_fit_are_not_taken(self):
+        _, outcome = self.plan("--fix=dp=2,tp=2,recompute=none,micro_batches=2,zero_stage=0,sequence_parallel=false",
+                               "--placements=searched", "--explain")
+        self.assertRegex(outcome.output, r"why not placements searched: \+\S+ s, .*  searched placements\)\n")
+        self.assertNotIn("of the first plan", outcome.output)
+        fixed = "--fix=tp=4,recompute=none,micro_batches=2,sequence_parallel=true"
+        declared, _ = self.plan(fixed)
+        searched, _ = self.plan(fixed, "--placements=searched")
+        peaks = [plans["plans"][0]["peak_tensor_bytes"] for plans in (declared, searched)]
+        self.assertLess(*peaks)
+        small, outcome = self.plan(fixed, "--placements=searched", f"--memory={peaks[0]}", "--explain")
+        self.assertEqual(small["plans"][0]["layout"]["placements"], "declared")
+        self.assertEqual(small["plans"][0]["predicted"], declared["plans"][0]["predicted"])
+        self.assertIn("why not placements searched: nothing fits\n", outcome.output)
+        whole, outcome = self.plan("--fix=tp=1", "--placements=searched", "--explain")
+        self.assertNotIn("earched placements", outcome.output)
+
+    def test_pins_stay_where_placements_are_searched(self):
+        planned = pathlib.Path(self.folder.name) / "planned.yaml"
+        fixed = "--fix=tp=4,recompute=none,micro_batches=4,sequence_parallel=false"
+        plans, _ = self.plan(fixed, "--placements=searched", "--pin=layer3.up.weight={tp: R}", f"--out={planned}")
+        rows = yaml.safe_load(planned.read_text())["placements"]["parameters"]
+        self.assertEqual(rows["layer3.up.weight"], {"tp": "R"})
+        self.assertEqual(plans["plans"][0]["layout"]["placements"], "searched")
+        self.check_run(planned, plans["plans"][0])
 
     def test_copies_of_the_model_are_near_each_other_where_that_is_faster(self):
         planned = pathlib.Path(self.folder.name) / "planned.yaml"
@@ -200,6 +247,7 @@ class Plan(plan_jobs.PlanCase):
             (2, [job, machine, "--devices=0"], "--devices is below 1; pass --devices=N, the number of ranks."),
             (2, [job, "--devices=4"], "--machine is missing; pass --machine=FILE"),
             (2, [job, machine, "--devices=4", "--top=0"], "--top=0: pass the number of plans, 1 or more."),
+            (2, [job, machine, "--devices=4", "--placements=best"], "--placements=best: pass declared or searched."),
             (2, [job, machine, "--devices=4", "--memory=much"], "--memory=much: expected a number of bytes above 0"),
             (1, [job, machine, "--devices=4", "--fix=tpp=4"], "cannot fix tpp=4: expected KEY=VALUE with one of dp, pp, tp,"),
             (1, [job, machine, "--devices=4", "--fix=tp"], "cannot fix tp: expected KEY=VALUE"),

@@ -43,6 +43,15 @@ TEST(ShortenOtherStages, AStageOfSeveralChunksKeepsTheLayersOfAll) {
   EXPECT_EQ(last->links, (std::vector<int64_t>{0, 1, 2, 3, 4, 7, 8, 9}));
 }
 
+TEST(ShortenOtherStages, RowsOfAllLayersAreNoReasonToKeepThem) {
+  JobConfig placed = job_of_eight_layers();
+  placed.placements.parameters("layer*.up.weight", {}).parameters("head", {}).outputs("*.down", {});
+  EXPECT_TRUE(treats_layers_alike(placed.placements));
+  EXPECT_TRUE(shorten_other_stages(placed, 0));
+  for (const char* pattern : {"layer3", "layer?.up.weight", "*2.up.weight"})
+    EXPECT_FALSE(treats_layers_alike(nn::Layout().parameters(pattern, {}))) << pattern;
+}
+
 TEST(ShortenOtherStages, JobsWhoseLayersMayDifferAreWhole) {
   JobConfig library = job_of_eight_layers();
   library.models = {"my_models.so"};
