@@ -88,7 +88,6 @@ struct PlanResult {
   std::vector<RefusedLayouts> refused;      // most layouts first
   size_t layouts = 0;                       // in the space
   size_t possible = 0;                      // that the job can have
-  size_t fitting = 0;                       // by the estimate of their bytes
   size_t estimated = 0;                     // whose schedules were played
   size_t simulated = 0;                     // as a whole
   size_t trials = 0;                        // recorded parts

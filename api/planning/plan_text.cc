@@ -191,9 +191,8 @@ ordered_json to_json(const PlanResult& result, const std::vector<RuleOfThumb>& r
     refused.push_back({{"reason", each.reason}, {"layouts", each.count}});
   return {{"plans", std::move(plans)},     {"rules_of_thumb", std::move(thumbs)},
           {"refused", std::move(refused)}, {"layouts", result.layouts},
-          {"possible", result.possible},   {"fitting", result.fitting},
-          {"estimated", result.estimated}, {"simulated", result.simulated},
-          {"complete", result.is_complete}};
+          {"possible", result.possible},   {"estimated", result.estimated},
+          {"simulated", result.simulated}, {"complete", result.is_complete}};
 }
 
 }  // namespace phi::planning
