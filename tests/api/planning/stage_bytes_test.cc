@@ -6,14 +6,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "api/generated/ops/add.h"
-#include "api/generated/ops/relu.h"
-#include "api/nn/layers/embedding.h"
-#include "api/nn/layers/linear.h"
-#include "api/nn/layers/norm.h"
-#include "api/nn/layers/sequential.h"
 #include "api/nn/loss.h"
 #include "api/planning/estimate.h"
+#include "api/planning/mlp_net.h"
 #include "api/planning/planned_model.h"
 #include "api/tensor/placeholder.h"
 #include "phi/tensor_api.h"
@@ -27,27 +22,9 @@ using distributed::simulator::MachineModel;
 
 constexpr int64_t kSamples = 16, kSeq = 64, kVocab = 32, kWidth = 32, kBlocks = 8;
 
-class Block final : public nn::Layer {
+class Net final : public MlpNet {
  public:
-  Block(nn::Module& parent, const nn::Name& name, int64_t d)
-      : Layer(parent, name),
-        norm_(*this, "norm", d),
-        up_(*this, "up", d, 4 * d),
-        down_(*this, "down", 4 * d, d) {}
-  Tensor forward(const Tensor& x) const override { return add(x, down_(relu(up_(norm_(x))))); }
-
- private:
-  nn::LayerNorm norm_;
-  nn::Linear up_, down_;
-};
-
-class Net final : public nn::Sequential {
- public:
-  explicit Net(int64_t blocks) {
-    add<nn::Embedding>("tokens", kVocab, kWidth);
-    repeat<Block>("block", blocks, kWidth);
-    add<nn::Linear>("head", kWidth, kVocab);
-  }
+  explicit Net(int64_t blocks) : MlpNet(blocks, kVocab, kWidth) {}
 };
 
 MachineModel a_machine() {
