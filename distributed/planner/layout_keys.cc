@@ -139,7 +139,7 @@ const std::vector<LayoutKey>& layout_keys() {
   return keys;
 }
 
-void fix_keys(std::span<const std::string> texts, LayoutSpace* space) {
+void fix_keys(const std::vector<std::string>& texts, LayoutSpace* space) {
   for (const std::string& text : texts) fix(text, space);
 }
 

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <functional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,7 +33,7 @@ const std::vector<LayoutKey>& layout_keys();
 /// Restricts `space` by texts "key=value": "tp=8", "zero_stage=1", "schedule=1f1b", "run.chunks=2".
 /// Errors: InvalidArgument for an unknown key, with the nearest one, for values that a key cannot
 /// have, and for a key that has been fixed to another value.
-void fix_keys(std::span<const std::string> texts, LayoutSpace* space);
+void fix_keys(const std::vector<std::string>& texts, LayoutSpace* space);
 
 /// Errors: InvalidArgument if there are no layouts, with the fixed keys and the values that each
 /// of them could have instead.

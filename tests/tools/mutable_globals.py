@@ -59,7 +59,7 @@ SHARED = {
     r"phi::distributed::warn_of_shared_gpus\(.*\)::has_warned": "ranks that share a GPU are named once",
     r"phi::cow_alias::\(anonymous namespace\)::everything": "whether tests alias small parts too; set before the first tensor",
     r"phi::distributed::pipeline::kScheduleKinds": "constant",
-    r"phi::distributed::\(anonymous namespace\)::fixed_keys\(\)::keys": "constant when made",
+    r"phi::distributed::layout_keys\(\)::keys": "constant when made",
     r"phi::distributed::simulator::\(anonymous namespace\)::kNcclCollectives": "constant",
     r"phi::data::\(anonymous namespace\)::(kTokenTypes|kOtherFormats)": "constant",
     r"phi::nn::huggingface::\(anonymous namespace\)::(kGptKeys|kLlamaKeys|kHarmless)": "constant",

@@ -2,10 +2,12 @@
 // kernel in place of the kernel, with the kernel's arguments, whose arrays have no bytes:
 //
 //   template <typename T, typename Context>
-//   void CumsumScratch(const Context& ctx, const DenseTensor& x, int axis, DenseTensor* out) {
-//     const PlannedScratch::Block sums(ctx.scratch(), x.dims()[axis] * sizeof(double));
+//   void WideScratch(const Context& ctx, const DenseTensor& x, const DenseTensor& y, bool, bool,
+//                    DenseTensor*) {
+//     const PlannedScratch::Block left(ctx.scratch(), sizeof(float) * x.numel());
+//     const PlannedScratch::Block right(ctx.scratch(), sizeof(float) * y.numel());
 //   }
-//   PHI_REGISTER_SCRATCH(cumsum, CumsumScratch, Floats);
+//   PHI_REGISTER_SCRATCH(matmul, WideScratch, Halves);
 //
 // A statement and its kernel must compute sizes with the same functions.
 #pragma once
