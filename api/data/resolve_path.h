@@ -6,7 +6,7 @@
 
 namespace phi::data {
 
-/// Errors: NotFound naming the path and both places; InvalidArgument for an empty one.
+/// Errors: NotFound naming the path and the folders searched; InvalidArgument for an empty one.
 std::filesystem::path resolve_path(const std::string& path, const std::string& base);
 
 }  // namespace phi::data

@@ -178,8 +178,8 @@ void add_bytes(const RecordedPart& part, int64_t end_bytes, LayerCost* cost) {
   cost->passing_bytes = std::max(cost->passing_bytes, part.peak_bytes - end_bytes - freed);
 }
 
-// What a trial of one chunk and one micro-batch holds between its backward and the deferred weight
-// gradients.
+// Operands of the deferred weight gradients: the bytes that a trial of one chunk and one
+// micro-batch holds after its backward.
 int64_t deferred_bytes(const std::vector<RecordedPart>& parts) {
   const auto weights = std::ranges::find(parts, StepPart::kBackwardWeight, &RecordedPart::part);
   if (weights == parts.end()) return 0;

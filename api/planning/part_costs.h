@@ -26,7 +26,8 @@ struct LayerCost {
   double issue_update = 0;  // of those of the update
   double share = 0;         // of the parameters of the model
   int64_t kept_bytes = 0;   // of activations, from its forward to its backward
-  /// Where a schedule defers weight gradients: of their operands, from its backward until then.
+  /// Bytes of the operands of weight gradients, from the layer's backward until a zero-bubble
+  /// schedule computes these gradients.
   int64_t deferred_bytes = 0;
   int64_t passing_bytes = 0;  // held during one of its passes, besides what is kept
   int64_t output_bytes = 0;   // that the next stage receives

@@ -258,7 +258,8 @@ std::optional<PlannedLayout> Planner::with_other_placements(const PlannedLayout&
   }
 }
 
-// Of equal plans, and of those that differ in searched placements, the first stays.
+// Adds nothing if the list has a plan of the same layout, with either placements, or an equal plan
+// of the other mesh order.
 void Planner::add_plan(PlannedLayout plan, std::vector<PlannedLayout>* plans) const {
   plan.equals_other_order = !has_one_link() && has_equal_orders(plan.layout, machine_);
   for (PlannedLayout& known : *plans) {

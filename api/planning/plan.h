@@ -45,8 +45,8 @@ struct PlannedLayout {
   int64_t fullest_rank = 0;
   int64_t peak_bytes = 0;       // of the fullest rank
   double measured_seconds = 0;  // of a step; 0: not measured
-  /// Where links differ: whether the other order of the mesh is as fast and holds as much. It is
-  /// then not a plan of its own.
+  /// Whether the other order of the mesh has the same time and bytes. That order is then not listed
+  /// as a plan. False if all links are alike, since only one order is planned.
   bool equals_other_order = false;
 
   /// The predicted step, rounded. Plans are compared by it, because the order of additions changes

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "api/planning/explain_layers.h"
+#include "api/planning/placing/explain_layers.h"
 #include "api/planning/plan_text.h"
 #include "phi/common/errors.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "api/nn/layout/layout.h"
-#include "api/planning/place_layers.h"
+#include "api/planning/placing/place_layers.h"
 #include "api/planning/plan_subject.h"
 #include "api/training/trainer.h"
 

@@ -75,7 +75,8 @@ std::vector<LayerCost> chunks_of(const JobLayout& layout, const PartCosts& costs
                                            : layout.cut[static_cast<size_t>(c)];
     LayerCost& chunk = out[static_cast<size_t>(c)];
     for (int64_t i = 0; i < own; ++i, ++layer) chunk += costs.layers[layer];
-    // What it receives; the sender keeps its output, too (release_points.h).
+    // The received input is counted here, and the sender's copy of it in the chunk before
+    // (release_points.h).
     if (c > 0) chunk.kept_bytes += out[static_cast<size_t>(c - 1)].output_bytes;
   }
   return out;

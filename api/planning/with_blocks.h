@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "api/planning/place_layers.h"
+#include "api/planning/placing/place_layers.h"
 
 namespace phi::planning {
 

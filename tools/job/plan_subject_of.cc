@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "api/nn/layout/parallelism.h"
-#include "api/planning/searched_rows.h"
+#include "api/planning/placing/searched_rows.h"
 #include "api/training/trainer.h"
 #include "distributed/pipeline/schedules/schedule.h"
 #include "distributed/planner/layout_keys.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/planning/explain_layers.h"
+#include "api/planning/placing/explain_layers.h"
 #include "api/planning/plan_subject.h"
 #include "distributed/simulator/machine.h"
 #include "tools/job/config/rewrite_job.h"
@@ -50,7 +50,8 @@ class PlannedJob final : public planning::PlanSubject {
   simulation::PredictedStep predict(const distributed::JobLayout& layout) const override;
 
  private:
-  // What a search along tp depends on: tp, sequence parallelism, samples, micro-batches.
+  // Layouts with equal keys have the same searched placements: tp, sequence parallelism, samples of
+  // a micro-batch, micro-batches.
   using SearchKey = std::tuple<int64_t, bool, int64_t, int64_t>;
 
   JobConfig config_of(const distributed::JobLayout& layout) const;

@@ -44,11 +44,12 @@ struct Setup {
 /// Reads a job file and settles its mesh for this world, or for that of the dry run.
 /// Errors: UsageError, those of load_job, resolve_mesh, and of files that the job names.
 Setup prepare(const std::string& job_file);
-/// The same for a job that was parsed already.
+/// Settles the mesh of a parsed job. Errors: as prepare(job_file), except those of load_job.
 Setup prepare(JobConfig config);
 
-/// The same for a dry run of rank 0 of a world of this size, for which it sets flags. Data that is
-/// not there is no error: nothing of it is read. `predicted` is not set.
+/// Prepares a dry run of rank 0 in a world of this size. Sets --world_size, --dry_run and --rank.
+/// Missing data files are no error, because a dry run does not read them; `data_note` names them.
+/// Does not set `predicted`.
 Setup prepare_dry(JobConfig config, int64_t world_size);
 
 /// Configuration consistency check. True if no rank has a fault and all have the same fingerprint;

@@ -22,7 +22,7 @@ int64_t reserved(DataType dtype, const std::function<void(const Tensor&)>& step)
   return record_rank(mesh, 0, make_step, 1).held.reserved_bytes;
 }
 
-/// Of the matrix and a result of its size.
+/// Bytes of the blocks of the matrix and of a result of the same size.
 int64_t tensor_bytes(DataType dtype) {
   return 2 * static_cast<int64_t>(
                  SizeClass::of(static_cast<size_t>(kExtent * kExtent) * size_of(dtype)).nbytes);

@@ -43,7 +43,7 @@ int64_t obtained(const Work& work) {
   return own + of_others.stats().peak_reserved - before;
 }
 
-/// What `statements` plan.
+/// Bytes of scratch memory that `statements` plan.
 template <typename Statements>
 int64_t stated(const Statements& statements) {
   RankContext rank(0, 1, Execution::kDry);

@@ -7,10 +7,14 @@ import json
 import math
 import os
 import pathlib
+import sys
 import unittest
 
 import image_files
 import launch
+
+sys.path.insert(0, str(launch.SOURCE_DIR / "tests/api/data"))
+import batches  # pylint: disable=wrong-import-position
 
 MESHES = {"1": 1, "dp=2": 2, "pp=2": 2, "dp=2,pp=2": 4}
 KEYS = ["rank", "peak_tensor_bytes", "held_at_peak", "reserved_bytes", "process_bytes", "bytes_sent", "bytes_received", "bytes_by_link", "compute_seconds", "exposed_seconds", "bubble_seconds"]
@@ -184,6 +188,18 @@ class Simulate(unittest.TestCase):
                 without, outcome = self.simulate(json.dumps({**job, "data": {**data, "paths": ["nowhere"]}}), "--mesh=dp=2", machine=machine)
                 self.assertIn("predicted without data, which is not read: no file or folder 'nowhere'", outcome.output)
                 self.assertEqual(without, whole)
+
+    def test_data_that_is_there_is_checked(self):
+        folder = pathlib.Path(self.folder.name)
+        batches.write_megatron(folder / "set", [[[number % 50 for number in range(400)]]], "uint16")
+        (folder / "empty.bin").write_bytes(b"")
+        job = json.loads(launch.job_text(mode="train"))
+        _, outcome = self.simulate(json.dumps({**job, "data": {"kind": "megatron", "paths": [str(folder / "set")]}}))
+        self.assertNotIn("predicted without data", outcome.output)
+        broken = self.folder.write("broken.yaml", json.dumps({**job, "data": {"kind": "tokens", "paths": [str(folder / "empty.bin")], "dtype": "uint16"}}))
+        outcome = launch.run(0, "simulate", broken, f"--machine={self.machine}")
+        self.assertNotEqual(outcome.status, 0)
+        self.assertIn("empty.bin' is empty.", outcome.output)
 
     def test_equal_ranks_share_a_line_of_the_table(self):
         text = launch.job_text(mode="train")

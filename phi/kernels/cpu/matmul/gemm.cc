@@ -247,9 +247,8 @@ void gemm(const GemmShape& shape, accumulator_t<T> alpha, const T* a, int64_t ld
 template <typename T>
 size_t PackedRight<T>::packed_bytes(int64_t k, int64_t n, GemmIsa isa) {
   if constexpr (!kIs16Bit<T>) return 0;
-  const bool has_tiles = std::is_same_v<T, bfloat16> && isa != GemmIsa::kWiden;
-  return has_tiles ? static_cast<size_t>(bf16_tiles::packed_size(n, k)) * sizeof(bfloat16)
-                   : static_cast<size_t>(n * k) * sizeof(float);
+  return has_tiles<T>(isa) ? static_cast<size_t>(bf16_tiles::packed_size(n, k)) * sizeof(bfloat16)
+                           : static_cast<size_t>(n * k) * sizeof(float);
 }
 
 template <typename T>

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "phi/common/dtype.h"
 #include "phi/kernels/cpu/workspace.h"
@@ -24,6 +25,12 @@ namespace phi {
 /// Methods of half-precision matmuls: widened to float, or on bfloat16 instructions. float16 is
 /// always widened.
 enum class GemmIsa : uint8_t { kWiden, kAvx512Bf16, kAmx };
+
+/// Whether operands of type T are packed into tiles (bf16_tiles.h).
+template <typename T>
+constexpr bool has_tiles(GemmIsa isa) {
+  return std::is_same_v<T, bfloat16> && isa != GemmIsa::kWiden;
+}
 
 /// Returns the fastest method of this machine, or an earlier one of GemmIsa if environment variable
 /// AUTOPHI_GEMM_ISA names it: widen, avx512_bf16 or amx.

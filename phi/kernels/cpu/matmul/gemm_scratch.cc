@@ -65,8 +65,7 @@ int64_t packed_columns(const GemmShape& part) {
 template <typename T>
 HalfMethod half_method(const GemmShape& shape, GemmIsa isa) {
   if (is_skinny(shape)) return HalfMethod::kSkinny;
-  const bool has_tiles = std::is_same_v<T, bfloat16> && isa != GemmIsa::kWiden;
-  return has_tiles ? HalfMethod::kTiles : HalfMethod::kWidened;
+  return has_tiles<T>(isa) ? HalfMethod::kTiles : HalfMethod::kWidened;
 }
 
 ThreadParts::ThreadParts(const GemmShape& shape)

@@ -1,5 +1,5 @@
 // Compares reasons with those of the declared placements, by name.
-#include "api/planning/searched_rows.h"
+#include "api/planning/placing/searched_rows.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,6 @@
 // Layouts of modules that do not say how they are split: what they are, what they cost, and that
 // the sharded module computes the same.
-#include "api/planning/place_layers.h"
+#include "api/planning/placing/place_layers.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@
 #include "api/nn/layout/shard.h"
 #include "api/nn/loss.h"
 #include "api/nn/models/decoder.h"
-#include "api/planning/recorded_seconds.h"
+#include "api/planning/placing/recorded_seconds.h"
 #include "api/simulation/record_step.h"
 #include "api/tensor/placeholder.h"
 #include "distributed/api.h"

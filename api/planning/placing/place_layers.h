@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "api/nn/layout/layout.h"
-#include "api/planning/model_graph.h"
+#include "api/planning/placing/model_graph.h"
 #include "distributed/simulator/machine.h"
 
 namespace phi::planning {

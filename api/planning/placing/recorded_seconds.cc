@@ -1,5 +1,5 @@
 // Adds up launches and calls.
-#include "api/planning/recorded_seconds.h"
+#include "api/planning/placing/recorded_seconds.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Captures a model with a call of `assign` at each activation slot, and turns these into moves.
-#include "api/planning/model_graph.h"
+#include "api/planning/placing/model_graph.h"
 
 #include <algorithm>
 #include <map>

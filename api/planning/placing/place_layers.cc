@@ -1,5 +1,5 @@
 // Sets the choices of a captured graph, solves it, and writes the solution as a layout.
-#include "api/planning/place_layers.h"
+#include "api/planning/placing/place_layers.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <array>
 
 #include "api/nn/layout/resolved_layout.h"
-#include "api/planning/dry_costs.h"
+#include "api/planning/placing/dry_costs.h"
 #include "distributed/planner/place_tensors.h"
 #include "phi/common/errors.h"
 

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "api/planning/model_graph.h"
+#include "api/planning/placing/model_graph.h"
 #include "distributed/comm/recording/recording_world.h"
 #include "distributed/planner/place_tensors.h"
 #include "distributed/simulator/machine.h"

@@ -1,5 +1,5 @@
 // Makes calls on placeholders, forward and backward, and records them.
-#include "api/planning/dry_costs.h"
+#include "api/planning/placing/dry_costs.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,7 +7,7 @@
 #include "api/autograd/grad_node.h"
 #include "api/call/args/outputs.h"
 #include "api/call/named_call.h"
-#include "api/planning/recorded_seconds.h"
+#include "api/planning/placing/recorded_seconds.h"
 #include "api/simulation/record_step.h"
 #include "api/tensor/placeholder.h"
 #include "distributed/api.h"

@@ -1,5 +1,5 @@
 // Rows of a searched model of three blocks.
-#include "api/planning/searched_rows.h"
+#include "api/planning/placing/searched_rows.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Two searches, the first of which has one choice.
-#include "api/planning/explain_layers.h"
+#include "api/planning/placing/explain_layers.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "api/nn/layout/layout.h"
-#include "api/planning/explain_layers.h"
+#include "api/planning/placing/explain_layers.h"
 
 namespace phi::planning {
 
