@@ -375,9 +375,9 @@ std::variant<PlannedLayout, TooLargeLayout> Planner::simulated(const JobLayout& 
   if (known != known_.end()) return known->second;
   const auto keep = [&](auto found) { return known_[name] = std::move(found); };
   const int64_t rank = estimate.fullest_stage * layout.ranks_between_stages();
-  const auto held = subject_.held_by(layout, rank);
-  if (held.peak_tensor_bytes > room_)
-    return keep(TooLargeLayout{layout, rank, held.peak_tensor_bytes, held.held_at_peak});
+  const auto totals = subject_.totals_of(layout, rank);
+  if (totals.peak_tensor_bytes > room_)
+    return keep(TooLargeLayout{layout, rank, totals.peak_tensor_bytes, totals.held_at_peak});
   PlannedLayout planned{
       layout, estimate,
       std::make_shared<const simulation::Prediction>(subject_.predict(layout).prediction)};

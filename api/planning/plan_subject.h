@@ -42,8 +42,8 @@ class PlanSubject {
   virtual Trial trial(const distributed::JobLayout& layout, int64_t global_batch,
                       int64_t layers) const = 0;
   /// The exact bytes that a rank of the whole job holds and sends, without times.
-  virtual simulation::RankPrediction held_by(const distributed::JobLayout& layout,
-                                             int64_t rank) const = 0;
+  virtual simulation::RankTotals totals_of(const distributed::JobLayout& layout,
+                                           int64_t rank) const = 0;
   /// The step of the whole job, recorded and simulated, with the memory of each rank.
   virtual simulation::PredictedStep predict(const distributed::JobLayout& layout) const = 0;
 };

@@ -227,11 +227,11 @@ std::function<void()> PlannedModel::make_step(const ModelLayout& laid_out) const
                                   laid_out.options.micro_batches)] { trainer->step(batches); };
 }
 
-simulation::RankPrediction PlannedModel::held_by(const JobLayout& layout, int64_t rank) const {
+simulation::RankTotals PlannedModel::totals_of(const JobLayout& layout, int64_t rank) const {
   const ModelLayout laid_out = layout_of(layout);
   return simulation::record_rank(
              laid_out.mesh, rank, [&] { return make_step(laid_out); }, /*steps=*/2)
-      .held;
+      .totals;
 }
 
 simulation::PredictedStep PlannedModel::predict(const JobLayout& layout) const {

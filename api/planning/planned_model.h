@@ -65,8 +65,8 @@ class PlannedModel final : public PlanSubject {
   std::optional<std::string> refusal(const distributed::JobLayout& layout) const override;
   Trial trial(const distributed::JobLayout& layout, int64_t global_batch,
               int64_t layers) const override;
-  simulation::RankPrediction held_by(const distributed::JobLayout& layout,
-                                     int64_t rank) const override;
+  simulation::RankTotals totals_of(const distributed::JobLayout& layout,
+                                   int64_t rank) const override;
   simulation::PredictedStep predict(const distributed::JobLayout& layout) const override;
 
  private:

@@ -14,14 +14,27 @@ using distributed::simulator::MachineModel;
 
 int64_t bytes_of_MiB(double MiB) { return std::llround(std::ceil(MiB * (1 << 20))); }
 
-// Adds what kernels and the rest of the process need to what tensors reserve.
-void add_other_memory(const MachineModel& machine, RankPrediction* own) {
-  const bool is_known =
-      own->reserved_bytes > 0 && machine.device == "cpu" && machine.scratch_MiB > 0;
-  if (!is_known) return void(own->reserved_bytes = 0);
-  own->reserved_bytes += bytes_of_MiB(machine.scratch_MiB);
-  if (machine.process_MiB > 0)
-    own->process_bytes = own->reserved_bytes + bytes_of_MiB(machine.process_MiB);
+// What tensors and kernels reserve; 0: unknown.
+int64_t reserved_bytes(const MachineModel& machine, const RankTotals& totals) {
+  if (machine.scratch_MiB == 0) return 0;
+  const int64_t scratch = bytes_of_MiB(machine.scratch_MiB);
+  if (machine.device == "gpu") {
+    const double share = 1 + machine.pool_share;
+    return scratch + std::llround(std::ceil(share * static_cast<double>(totals.gpu_pooled)));
+  }
+  return totals.cpu_reserved > 0 ? totals.cpu_reserved + scratch : 0;
+}
+
+RankPrediction memory_of(const MachineModel& machine, const RankTotals& totals) {
+  RankPrediction own;
+  own.bytes_sent = totals.bytes_sent;
+  own.bytes_received = totals.bytes_received;
+  own.peak_tensor_bytes = totals.peak_tensor_bytes;
+  own.held_at_peak = totals.held_at_peak;
+  own.reserved_bytes = reserved_bytes(machine, totals);
+  if (own.reserved_bytes > 0 && machine.process_MiB > 0)
+    own.process_bytes = own.reserved_bytes + bytes_of_MiB(machine.process_MiB);
+  return own;
 }
 
 }  // namespace
@@ -43,14 +56,13 @@ PredictedStep predict(const RecordedWorld& world,
   for (const size_t rank : simulated.representatives)
     sent.push_back(link_bytes(world.programs, machine, rank));
   for (size_t rank = 0; rank < simulated.ranks.size(); ++rank) {
-    RankPrediction own = world.held[world.held_by[rank]];
-    add_other_memory(machine, &own);
+    RankPrediction own = memory_of(machine, world.totals[world.totals_of[rank]]);
     own.compute_seconds = simulated.ranks[rank].compute;
     own.exposed_seconds = simulated.ranks[rank].exposed;
     own.bubble_seconds = simulated.ranks[rank].bubble;
     own.bytes_by_link = sent[simulated.class_of[rank]];
     prediction.ranks.push_back(own);
-    const auto key = std::pair(simulated.class_of[rank], world.held_by[rank]);
+    const auto key = std::pair(simulated.class_of[rank], world.totals_of[rank]);
     prediction.class_of.push_back(classes.try_emplace(key, classes.size()).first->second);
   }
   prediction.classes = classes.size();

@@ -31,11 +31,12 @@ RecordedRank record_rank(const distributed::ProcessMesh& mesh, int64_t rank,
   const auto in_all = [&](int64_t Counters::*bytes) {
     return counters.*bytes + (steps - recorded_steps) * (counters.*bytes - before.*bytes);
   };
-  recorded.held.bytes_sent = in_all(&Counters::bytes_sent);
-  recorded.held.bytes_received = in_all(&Counters::bytes_received);
-  recorded.held.peak_tensor_bytes = world.rank_context().memory()->planned().peak;
-  recorded.held.held_at_peak = ledger.at_peak();
-  if (ledger.scratch().unstated().empty()) recorded.held.reserved_bytes = ledger.reserved();
+  recorded.totals.bytes_sent = in_all(&Counters::bytes_sent);
+  recorded.totals.bytes_received = in_all(&Counters::bytes_received);
+  recorded.totals.peak_tensor_bytes = world.rank_context().memory()->planned().peak;
+  recorded.totals.held_at_peak = ledger.at_peak();
+  if (ledger.scratch().unstated().empty()) recorded.totals.cpu_reserved = ledger.reserved();
+  recorded.totals.gpu_pooled = ledger.pooled();
   recorded.asymmetries = shards.asymmetries();
   recorded.size_changes = shards.size_changes();
   return recorded;

@@ -23,10 +23,10 @@ struct RankPrediction {
   distributed::simulator::LinkBytes bytes_by_link;  // sent in the step
   int64_t peak_tensor_bytes = 0;
   MemoryHolders held_at_peak;  // what these bytes are used for
-  /// Most bytes that its tensors take from the system, with the unused part of their blocks, freed
-  /// blocks that the rank's cache keeps, and scratch memory that kernels state; 0: unknown.
+  /// Most bytes that its tensors take from the system or from the GPU, with the unused part of
+  /// their blocks, freed blocks that are kept, and scratch memory of kernels; 0: unknown.
   int64_t reserved_bytes = 0;
-  /// reserved_bytes, and all other memory of the process; 0: unknown.
+  /// reserved_bytes, and all other memory of a process on CPUs; 0: unknown.
   int64_t process_bytes = 0;
 
   friend bool operator==(const RankPrediction&, const RankPrediction&) = default;

@@ -129,7 +129,7 @@ class WorldRecorder {
     if (first == last) return true;
     const RecordedRank& a = recorded(first);
     const RecordedRank& b = recorded(last);
-    if (has_changed_ || a.program.events != b.program.events || a.held != b.held) return false;
+    if (has_changed_ || a.program.events != b.program.events || a.totals != b.totals) return false;
     WorldPrograms world;
     const std::vector<size_t> groups = SymmetricGroups(a.program, first, mesh_).of(last, world);
     for (size_t i = 0; i < groups.size(); ++i) {
@@ -146,7 +146,7 @@ class WorldRecorder {
       const Class& own = class_of(alike(rank).first, out);
       out.programs.add_rank({own.events, own.groups ? own.groups->of(rank, out.programs)
                                                     : own_groups(rank, out.programs)});
-      out.held_by.push_back(own.held);
+      out.totals_of.push_back(own.totals);
     }
     for (size_t m = 0; m < reasons_.size(); ++m) {
       if (!is_symmetric(m))
@@ -158,7 +158,7 @@ class WorldRecorder {
   // The ranks for which one is recorded.
   struct Class {
     size_t events = 0;
-    size_t held = 0;
+    size_t totals = 0;
     std::unique_ptr<SymmetricGroups> groups{};  // null: only that one rank
   };
 
@@ -170,9 +170,9 @@ class WorldRecorder {
     if (alike(representative).second != representative)
       own.groups = std::make_unique<SymmetricGroups>(recorded.program, representative, mesh_);
     own.events = out.programs.add_events(std::move(recorded.program.events));
-    const auto equal = std::ranges::find(out.held, recorded.held);
-    own.held = static_cast<size_t>(equal - out.held.begin());
-    if (equal == out.held.end()) out.held.push_back(recorded.held);
+    const auto equal = std::ranges::find(out.totals, recorded.totals);
+    own.totals = static_cast<size_t>(equal - out.totals.begin());
+    if (equal == out.totals.end()) out.totals.push_back(recorded.totals);
     return own;
   }
 

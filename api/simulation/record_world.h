@@ -16,26 +16,38 @@
 #include <string>
 #include <vector>
 
-#include "api/simulation/prediction.h"
 #include "distributed/mesh/process_mesh.h"
 #include "distributed/simulator/mesh_symmetry.h"
 #include "distributed/simulator/rank_program.h"
 #include "distributed/simulator/world_programs.h"
+#include "phi/core/storage/memory_ledger.h"
 
 namespace phi::simulation {
 
+/// What a rank sends in all steps of the job, and the most that it holds.
+struct RankTotals {
+  int64_t bytes_sent = 0;
+  int64_t bytes_received = 0;
+  int64_t peak_tensor_bytes = 0;
+  MemoryHolders held_at_peak;  // what these bytes are used for
+  int64_t cpu_reserved = 0;  // MemoryLedger::reserved; 0: kernels do not state their scratch memory
+  int64_t gpu_pooled = 0;    // MemoryLedger::pooled
+
+  friend bool operator==(const RankTotals&, const RankTotals&) = default;
+};
+
 struct RecordedRank {
   distributed::simulator::RankProgram program;
-  RankPrediction held;                     // without times and what kernels and the process need
+  RankTotals totals;
   std::vector<std::string> asymmetries{};  // ShardSymmetry::asymmetries
   distributed::simulator::SizeChanges size_changes{};
 };
 
 struct RecordedWorld {
   distributed::simulator::WorldPrograms programs;
-  std::vector<RankPrediction> held;  // without times, each once
-  std::vector<size_t> held_by;       // by rank, index in `held`
-  size_t num_recorded = 0;           // also those that were recorded as a check
+  std::vector<RankTotals> totals;  // each once
+  std::vector<size_t> totals_of;   // by rank, index in `totals`
+  size_t num_recorded = 0;         // also those that were recorded as a check
   /// Why ranks differ along a mesh dim, by mesh dim: "" or "tp: rank 0 exchanges more with ...".
   std::vector<std::string> asymmetries;
 };

@@ -83,7 +83,8 @@ MachineModel::Time MachineModel::time_of(const Computation& computation) const {
 }
 
 int64_t MachineModel::tensor_memory_bytes() const {
-  return std::llround((memory_GiB - reserved_GiB) * static_cast<double>(1 << 30));
+  return std::llround((memory_GiB - reserved_GiB) * static_cast<double>(1 << 30) /
+                      (1 + pool_share));
 }
 
 double MachineModel::slowdown(int64_t ranks) const {

@@ -112,6 +112,7 @@ struct MachineModel {
   std::string device = "cpu";
   double memory_GiB = 0;                   // of one device; 0: unknown
   double reserved_GiB = 0;                 // part of it that tensors cannot have: driver, libraries
+  double pool_share = 0;                   // unused memory of a GPU's pool / memory of its blocks
   double scratch_MiB = 0;                  // most scratch memory of float32 kernels; 0: unknown
   double process_MiB = 0;                  // memory of a process besides its tensors; 0: unknown
   double memory_GBps = 0;                  // no launch reads and writes faster; 0: no such limit
@@ -140,7 +141,8 @@ struct MachineModel {
   /// in a dtype without families, uses the rates of float32. Errors: InvalidArgument for flops in a
   /// dtype without families.
   Time time_of(const Computation& computation) const;
-  /// Bytes that the tensors of one rank may occupy: memory_GiB - reserved_GiB. 0: unknown.
+  /// Bytes that the tensors of one rank may occupy: of memory_GiB - reserved_GiB, without the
+  /// unused part of the pool. 0: unknown.
   int64_t tensor_memory_bytes() const;
   /// By what factor launches take longer if this many ranks share the cores and all compute.
   double slowdown(int64_t ranks) const;

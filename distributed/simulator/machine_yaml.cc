@@ -276,6 +276,7 @@ std::string text_of(const LinkLevel& level) {
 void read_memory(YamlMap& map, MachineModel* machine) {
   machine->memory_GiB = number_or<double>(map, "memory_GiB", 0);
   machine->reserved_GiB = number_or<double>(map, "reserved_GiB", 0);
+  machine->pool_share = number_or<double>(map, "pool_share", 0);
   machine->scratch_MiB = number_or<double>(map, "scratch_MiB", 0);
   machine->process_MiB = number_or<double>(map, "process_MiB", 0);
   machine->memory_GBps = number_or<double>(map, "memory_GBps", 0);
@@ -284,6 +285,12 @@ void read_memory(YamlMap& map, MachineModel* machine) {
              fmt::format("reserved_GiB is {}; expected less than memory_GiB, {}.",
                          machine->reserved_GiB, machine->memory_GiB));
   }
+  const auto belongs_to = [&](const char* key, double value, const char* device) {
+    if (value > 0 && machine->device != device)
+      map.fail(map.get(key), fmt::format("{} belongs to device: {}. Leave it out.", key, device));
+  };
+  belongs_to("pool_share", machine->pool_share, "gpu");
+  belongs_to("process_MiB", machine->process_MiB, "cpu");
 }
 
 void read_peaks(const std::string& file, const YAML::Node& node, MachineModel* machine) {
@@ -350,6 +357,7 @@ std::string to_yaml(const MachineModel& machine) {
     out += fmt::format("prediction_error: {}\n", machine.prediction_error);
   if (machine.memory_GiB > 0) out += fmt::format("memory_GiB: {}\n", machine.memory_GiB);
   if (machine.reserved_GiB > 0) out += fmt::format("reserved_GiB: {}\n", machine.reserved_GiB);
+  if (machine.pool_share > 0) out += fmt::format("pool_share: {}\n", machine.pool_share);
   if (machine.scratch_MiB > 0) out += fmt::format("scratch_MiB: {}\n", machine.scratch_MiB);
   if (machine.process_MiB > 0) out += fmt::format("process_MiB: {}\n", machine.process_MiB);
   if (machine.memory_GBps > 0) out += fmt::format("memory_GBps: {}\n", machine.memory_GBps);

@@ -151,18 +151,15 @@ class RankWorkScope {
   const RankWork outer_;
 };
 
-/// Returns the bytes of tensors that the calling rank holds on this kind of device.
-inline MemoryStats memory_stats(const Place& place) {
-  return RankContext::current().memory()->stats(place.kind);
-}
+/// Returns the bytes of tensors that the calling rank holds on this kind of device, and what is
+/// reserved for tensors on this device.
+MemoryStats memory_stats(const Place& place);
 /// Returns the bytes of tensors that the calling rank holds on a tier. On the host these are user
 /// arrays that a tensor may still need.
 inline MemoryStats memory_stats(Tier tier) { return RankContext::current().memory()->stats(tier); }
 /// Resets the peaks to the current values.
-inline void reset_memory_peak(const Place& place) {
-  RankContext::current().memory()->reset_peak(place.kind);
-}
-inline void reset_memory_peak(Tier tier) { RankContext::current().memory()->reset_peak(tier); }
+void reset_memory_peak(const Place& place);
+void reset_memory_peak(Tier tier);
 
 /// Turns deferral of user data on (the default) or off, for data that is passed to the calling rank
 /// afterwards. See RankContext::deferred_transfer.
@@ -171,7 +168,7 @@ inline void set_deferred_transfer(bool deferred) {
 }
 inline bool deferred_transfer() { return RankContext::current().deferred_transfer(); }
 
-/// Returns the cached blocks of the calling rank to the system.
-inline void release_cached() { RankContext::current().memory()->release_cached(); }
+/// Returns the cached blocks of the calling rank, and of the pool of its device, to the system.
+void release_cached();
 
 }  // namespace phi

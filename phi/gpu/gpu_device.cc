@@ -74,10 +74,7 @@ std::byte* GpuDevice::allocate(MemoryAccount&, size_t nbytes) {
   }
   if (std::byte* const memory = allocate_of_pool(rounded)) [[likely]]
     return memory;
-  // Cached blocks are too small by themselves, but may be large enough together.
-  for (std::byte* block : small_block_cache_.release()) give_back(block);
-  wait();
-  check(cudaMemPoolTrimTo(pool_, 0), "cudaMemPoolTrimTo");
+  release_pool();  // cached blocks may be large enough together
   return allocate_of_pool(rounded);
 }
 
@@ -113,12 +110,29 @@ void GpuDevice::give_back(std::byte* memory) {
   (void)cudaFreeAsync(memory, compute_);
 }
 
+Device::Pool GpuDevice::pool() const {
+  return {static_cast<int64_t>(pool_bytes(pool_, cudaMemPoolAttrReservedMemCurrent)),
+          static_cast<int64_t>(pool_bytes(pool_, cudaMemPoolAttrReservedMemHigh))};
+}
+
+void GpuDevice::reset_pool_peak() {
+  uint64_t zero = 0;
+  check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReservedMemHigh, &zero),
+        "cudaMemPoolSetAttribute");
+}
+
+void GpuDevice::release_pool() {
+  for (std::byte* block : small_block_cache_.release()) give_back(block);
+  wait();
+  check(cudaMemPoolTrimTo(pool_, 0), "cudaMemPoolTrimTo");
+}
+
 std::string GpuDevice::describe_memory() const {
   make_current();
   size_t free = 0;
   size_t total = 0;
   check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
-  const uint64_t reserved = pool_bytes(pool_, cudaMemPoolAttrReservedMemCurrent);
+  const auto reserved = static_cast<uint64_t>(pool().reserved);
   const uint64_t used =
       pool_bytes(pool_, cudaMemPoolAttrUsedMemCurrent) - small_block_cache_.nbytes();
   return fmt::format(

@@ -59,6 +59,9 @@ class GpuDevice final : public Device {
   void free(MemoryAccount& account, std::byte* memory, size_t nbytes) override;
   /// Returns memory of any size to the driver's pool, also in compute-stream order.
   void give_back(std::byte* memory);
+  Pool pool() const override;
+  void reset_pool_peak() override;
+  void release_pool() override;
   std::string describe_memory() const override;
   void copy_to_host(void* host, const std::byte* memory, size_t n) override;
   void copy_from_host(std::byte* memory, const void* host, size_t n) override;

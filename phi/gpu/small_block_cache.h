@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "phi/core/storage/block_cache.h"
+#include "phi/core/storage/pool_tally.h"
 
 namespace phi::gpu {
 
@@ -19,7 +20,7 @@ class SmallBlockCache {
  public:
   /// Largest block that is cached, in bytes. The work on larger ones hides the cost of the driver's
   /// calls.
-  static constexpr size_t kLargest = size_t{1} << 20;
+  static constexpr size_t kLargest = kLargestCachedBlock;
   /// Upper limit of the cached bytes.
   static constexpr size_t kMost = size_t{64} << 20;
 

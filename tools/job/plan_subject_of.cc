@@ -212,8 +212,8 @@ planning::ExplainedLayers PlannedJob::search(const JobLayout& layout, bool moves
                            static_cast<double>(layout.micro_batches)});
 }
 
-simulation::RankPrediction PlannedJob::held_by(const JobLayout& layout, int64_t rank) const {
-  return records_.of(config_of(layout), rank).held;
+simulation::RankTotals PlannedJob::totals_of(const JobLayout& layout, int64_t rank) const {
+  return records_.of(config_of(layout), rank).totals;
 }
 
 simulation::PredictedStep PlannedJob::predict(const JobLayout& layout) const {

@@ -45,8 +45,8 @@ class PlannedJob final : public planning::PlanSubject {
   bool can_search_placements(const distributed::JobLayout& layout) const override;
   planning::Trial trial(const distributed::JobLayout& layout, int64_t global_batch,
                         int64_t layers) const override;
-  simulation::RankPrediction held_by(const distributed::JobLayout& layout,
-                                     int64_t rank) const override;
+  simulation::RankTotals totals_of(const distributed::JobLayout& layout,
+                                   int64_t rank) const override;
   simulation::PredictedStep predict(const distributed::JobLayout& layout) const override;
 
  private:

@@ -59,7 +59,7 @@ RecordedRank RankRecords::of(const JobConfig& config, int64_t rank) {
   if (const auto shorter = inputs_.weights ? std::nullopt : shorten_other_stages(config, rank)) {
     try {
       RecordedRank recorded = known_or_recorded(shorter->config, rank);
-      renumber_layers(shorter->links, &recorded.held.held_at_peak);
+      renumber_layers(shorter->links, &recorded.totals.held_at_peak);
       return recorded;
     } catch (const Error&) {  // it numbers layers otherwise: that of the whole job is reported
     }
@@ -72,7 +72,7 @@ std::optional<RecordedRank> RankRecords::Known::in(const ProcessMesh& other) con
   if (mesh == other) return recorded;
   auto program = distributed::simulator::in_reordered_mesh(recorded.program, rank, mesh, other);
   if (!program) return std::nullopt;
-  RecordedRank out{std::move(*program), recorded.held, {}};
+  RecordedRank out{std::move(*program), recorded.totals, {}};
   for (const std::string& dim : other.dim_names())
     out.asymmetries.push_back(recorded.asymmetries[static_cast<size_t>(mesh.dim_of(dim))]);
   for (const auto& [mesh_dim, coord] : recorded.size_changes)

@@ -16,11 +16,12 @@
 
 namespace phi {
 
-/// Bytes. `reserved` and `peak_reserved` are counted for the CPU only.
+/// Bytes. On a GPU, `reserved` and `peak_reserved` are those of its pool, for all ranks of the
+/// process (memory_stats(place)).
 struct MemoryStats {
   int64_t current = 0;        // bytes held by storages now
   int64_t peak = 0;           // maximum of `current` since the last reset_peak
-  int64_t reserved = 0;       // bytes obtained from the system for blocks(), in use or cached
+  int64_t reserved = 0;       // bytes obtained from the system, in use or cached
   int64_t peak_reserved = 0;  // maximum of `reserved` since the last reset_peak
 };
 

@@ -75,12 +75,14 @@ void MemoryLedger::add(const Key& key, int64_t bytes) {
 }
 
 void MemoryLedger::reserve(const Entry& entry) {
+  pool_.add(static_cast<size_t>(entry.bytes));
   if (entry.key.first != MemoryUse::kProgram) return blocks_.add(block_bytes(entry.bytes));
   arenas_ += whole_pages(entry.bytes);
   most_arenas_ = std::max(most_arenas_, arenas_);
 }
 
 void MemoryLedger::unreserve(const Entry& entry) {
+  pool_.remove(static_cast<size_t>(entry.bytes));
   if (entry.key.first != MemoryUse::kProgram) return blocks_.remove(block_bytes(entry.bytes));
   arenas_ -= whole_pages(entry.bytes);
 }
@@ -88,6 +90,11 @@ void MemoryLedger::unreserve(const Entry& entry) {
 int64_t MemoryLedger::reserved() const {
   const std::lock_guard lock(mutex_);
   return blocks_.obtained() + most_arenas_;
+}
+
+int64_t MemoryLedger::pooled() const {
+  const std::lock_guard lock(mutex_);
+  return pool_.most();
 }
 
 void MemoryLedger::find_and_add(const MemoryAccount& account, const void* holder, int64_t bytes) {

@@ -20,6 +20,7 @@
 
 #include "phi/core/storage/block_tally.h"
 #include "phi/core/storage/planned_scratch.h"
+#include "phi/core/storage/pool_tally.h"
 
 namespace phi {
 
@@ -82,6 +83,8 @@ class MemoryLedger {
   /// Most bytes that MemoryAccount::blocks() obtains for the holders and for scratch(), and the
   /// arenas of programs, which are not its blocks.
   int64_t reserved() const;
+  /// Most bytes that the pool of a GPU provides for the holders, if they are on a GPU.
+  int64_t pooled() const;
   /// Scratch memory that kernels state. It is not held by tensors.
   PlannedScratch& scratch() { return scratch_; }
 
@@ -134,6 +137,7 @@ class MemoryLedger {
   int64_t current_ = 0;
   int64_t most_ = 0;
   BlockTally blocks_;
+  PoolTally pool_;
   PlannedScratch scratch_{blocks_, mutex_};
   int64_t arenas_ = 0;  // bytes of the arenas of programs
   int64_t most_arenas_ = 0;

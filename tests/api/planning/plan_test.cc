@@ -72,9 +72,9 @@ class FailingSubject final : public PlanSubject {
   Trial trial(const JobLayout& layout, int64_t global_batch, int64_t layers) const override {
     return model_.trial(layout, global_batch, layers);
   }
-  simulation::RankPrediction held_by(const JobLayout& layout, int64_t rank) const override {
+  simulation::RankTotals totals_of(const JobLayout& layout, int64_t rank) const override {
     ++held_;
-    return model_.held_by(layout, rank);
+    return model_.totals_of(layout, rank);
   }
   simulation::PredictedStep predict(const JobLayout& layout) const override {
     if (fails_(layout)) throw errors::InvalidArgument("there is a late fault.");
@@ -105,8 +105,8 @@ class SearchingSubject final : public PlanSubject {
     EXPECT_FALSE(layout.has_searched_placements);
     return model_.trial(layout, global_batch, layers);
   }
-  simulation::RankPrediction held_by(const JobLayout& layout, int64_t rank) const override {
-    return model_.held_by(layout, rank);
+  simulation::RankTotals totals_of(const JobLayout& layout, int64_t rank) const override {
+    return model_.totals_of(layout, rank);
   }
   simulation::PredictedStep predict(const JobLayout& layout) const override {
     simulation::PredictedStep step = model_.predict(layout);

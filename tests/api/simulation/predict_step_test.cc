@@ -19,7 +19,7 @@ int64_t reserved(DataType dtype, const std::function<void(const Tensor&)>& step)
   const auto make_step = [&]() -> std::function<void()> {
     return [&] { step(placeholder({kExtent, kExtent}, dtype, CPUPlace())); };
   };
-  return record_rank(mesh, 0, make_step, 1).held.reserved_bytes;
+  return record_rank(mesh, 0, make_step, 1).totals.cpu_reserved;
 }
 
 /// Bytes of the blocks of the matrix and of a result of the same size.

@@ -70,9 +70,9 @@ RecordedRank record(const Layout& layout, int64_t rank) {
   for (int step = 0; step < 2; ++step)
     out.program = record_step(world, [&] { trainer.step(batches); });
   const Counters& counters = world.rank_context().counters();
-  out.held.bytes_sent = counters.bytes_sent;
-  out.held.bytes_received = counters.bytes_received;
-  out.held.peak_tensor_bytes = world.rank_context().memory()->planned().peak;
+  out.totals.bytes_sent = counters.bytes_sent;
+  out.totals.bytes_received = counters.bytes_received;
+  out.totals.peak_tensor_bytes = world.rank_context().memory()->planned().peak;
   out.asymmetries = shards.asymmetries();
   out.size_changes = shards.size_changes();
   return out;
@@ -101,7 +101,7 @@ std::pair<size_t, int64_t> compare(const Layout& layout) {
     std::vector<std::vector<int64_t>> groups;
     for (const size_t group : own.groups) groups.push_back(world.programs.group(group));
     EXPECT_EQ(groups, real.program.groups);
-    EXPECT_EQ(world.held[world.held_by[static_cast<size_t>(rank)]], real.held);
+    EXPECT_EQ(world.totals[world.totals_of[static_cast<size_t>(rank)]], real.totals);
     programs.push_back(real.program);
   }
   const auto by_class = simulate(world.programs, machine());
@@ -128,7 +128,7 @@ TEST(RecordWorld, RepeatedIdleActionsChangeNothingThatARankDoes) {
       const RecordedRank repeated = record(layout, rank);
       EXPECT_EQ(repeated.program.events, whole.program.events);
       EXPECT_EQ(repeated.program.groups, whole.program.groups);
-      EXPECT_EQ(repeated.held, whole.held);
+      EXPECT_EQ(repeated.totals, whole.totals);
       EXPECT_EQ(repeated.asymmetries, whole.asymmetries);
     }
   }

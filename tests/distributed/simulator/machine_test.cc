@@ -65,6 +65,8 @@ TEST(Machine, TensorsHaveTheMemoryThatIsNotReserved) {
   device.memory_GiB = 80;
   device.reserved_GiB = 1.5;
   EXPECT_EQ(device.tensor_memory_bytes(), (int64_t{157} << 30) / 2);
+  device.pool_share = 0.25;
+  EXPECT_EQ(device.tensor_memory_bytes(), (int64_t{157} << 30) * 2 / 5);
 }
 
 TEST(Machine, AnUnlistedOperatorHasTheRatesOfMatmulsOrOfBytes) {

@@ -56,6 +56,10 @@ TEST(MachineYaml, WhatIsWrittenIsReadBack) {
   machine.memory_GBps = 2039;
   machine.peak_TFLOPS = {{DataType::FLOAT32, 19.5}, {DataType::BFLOAT16, 312}};
   EXPECT_EQ(parse(to_yaml(machine)), machine);
+  machine.device = "gpu";
+  machine.process_MiB = 0;
+  machine.pool_share = 0.0625;
+  EXPECT_EQ(parse(to_yaml(machine)), machine);
 }
 
 TEST(MachineYaml, EachMistakeIsNamedWithItsLine) {
@@ -79,6 +83,10 @@ TEST(MachineYaml, EachMistakeIsNamedWithItsLine) {
        "m.yaml:2: reserved_GiB is 80; expected less than memory_GiB, 80."},
       {"reserved_GiB: 1\n" + std::string(kFamilies),
        "m.yaml:1: reserved_GiB is 1; expected less than memory_GiB, 0."},
+      {"pool_share: 0.1\n" + std::string(kFamilies),
+       "m.yaml:1: pool_share belongs to device: gpu. Leave it out."},
+      {"device: gpu\nprocess_MiB: 3\n" + std::string(kFamilies),
+       "m.yaml:2: process_MiB belongs to device: cpu. Leave it out."},
       {"receiving_rate: 1.5\n" + std::string(kFamilies),
        "m.yaml:1: receiving_rate is 1.5; expected at most 1."},
       {"prediction_error: 2\n" + std::string(kFamilies),

@@ -154,6 +154,23 @@ TEST_F(OnEmulator, MemoryThatIsNotThereIsTold) {
                                       "\\(memory.device of a job\\)."));
 }
 
+TEST_F(OnEmulator, WhatThePoolReservesIsCounted) {
+  constexpr int64_t kMiB = 1 << 20;
+  const Place place = GPUPlace(3);
+  RankContext rank;
+  const RankContext::Scope scope(rank);
+  rank.set_place(place);
+  EXPECT_EQ(memory_stats(place).reserved, 0);
+  { const DenseTensor x = DenseTensor::empty({{3 * kMiB}, DataType::UINT8}, place); }
+  const DenseTensor small = DenseTensor::empty({{100}, DataType::UINT8}, place);
+  EXPECT_EQ(memory_stats(place).peak_reserved, 4 * kMiB);  // in units of 2 MiB
+  release_cached();
+  EXPECT_EQ(memory_stats(place).reserved, 2 * kMiB);
+  EXPECT_EQ(memory_stats(place).peak_reserved, 4 * kMiB);
+  reset_memory_peak(Tier::kDevice);
+  EXPECT_EQ(memory_stats(place).peak_reserved, 2 * kMiB);
+}
+
 // GPUs that are first asked for while it lives keep small blocks, or take AUTOPHI_GPU_MEMORY's
 // word.
 class GpuMemory {

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "distributed/api.h"
@@ -105,6 +106,38 @@ TEST_P(JobsOnGpus, ProductsInTf32AreOfGpus) {
   EXPECT_THAT([&] { prepare(parse_job(text_of(GetParam(), "cpu"), "job.yaml")); },
               ::testing::ThrowsMessage<cli::UsageError>(::testing::StartsWith(
                   "--tf32 requires place: gpu, and job.yaml has place: cpu")));
+}
+
+// The emulator's pool has no fragments, and grows in units of 2 MiB.
+constexpr const char* kMachine =
+    "device: gpu\nscratch_MiB: 2\n"
+    "families:\n  float32: &all\n    matmul: {by: flops, points: [[1, 1e9]]}\n"
+    "    bytes: {points: [[1, 1e9]]}\n  bfloat16: *all\n";
+
+TEST(MemoryOfGpus, IsAtMostWhatIsPredicted) {
+  const std::string machine = ::testing::TempDir() + "/gpu.yaml";
+  std::ofstream(machine) << kMachine;
+  const std::string model =
+      "place: gpu\ndata: {paths: [\"" AUTOPHI_SOURCE_DIR
+      "/docs\"]}\n"
+      "model: {kind: gpt, seq_len: 24, d_model: 256, vocab: 300, layers: 2, heads: 4}\n"
+      "run: {steps: 3, global_batch: 2, micro_batches: 2, ";
+  for (const char* run : {"}", "dtype: bfloat16}", "capture: true}"}) {
+    SCOPED_TRACE(run);
+    Device::of(GPUPlace(0)).release_pool();  // of other jobs
+    const json report =
+        json::parse(report_of(model + run, "job.yaml", {{"quiet", "true"}, {"machine", machine}}));
+    const auto bytes_of = [](const json& ranks, const char* key) {
+      return ranks.at(0).at(key).get<int64_t>();
+    };
+    const json& predicted = report.at("predicted").at("ranks");
+    const int64_t bound = bytes_of(predicted, "reserved_bytes");
+    const int64_t reserved = bytes_of(report.at("ranks"), "reserved_bytes");
+    EXPECT_GE(bound, reserved);
+    EXPECT_LE(static_cast<double>(bound), 1.05 * static_cast<double>(reserved) + (2 << 20));
+    EXPECT_GE(bound, bytes_of(predicted, "peak_tensor_bytes"));
+    EXPECT_TRUE(predicted.at(0).at("process_bytes").is_null());
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, JobsOnGpus, ::testing::ValuesIn(kJobs),

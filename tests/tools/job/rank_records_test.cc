@@ -24,7 +24,7 @@ JobConfig job(const std::string& mesh, const std::string& run) {
 void expect_equal(const RecordedRank& given, const RecordedRank& expected) {
   EXPECT_EQ(given.program.events, expected.program.events);
   EXPECT_EQ(given.program.groups, expected.program.groups);
-  EXPECT_EQ(given.held, expected.held);
+  EXPECT_EQ(given.totals, expected.totals);
   EXPECT_EQ(given.asymmetries, expected.asymmetries);
   EXPECT_EQ(given.size_changes, expected.size_changes);
 }

@@ -167,7 +167,7 @@ RankReport this_rank(int64_t stage) {
   report.bytes_sent = counters.bytes_sent;
   report.bytes_received = counters.bytes_received;
   report.peak_tensor_bytes = memory_stats(Tier::kDevice).peak;
-  report.reserved_bytes = memory_stats(CPUPlace()).peak_reserved;
+  report.reserved_bytes = memory_stats(context.place()).peak_reserved;
   report.process_bytes = resident_memory().most;
   report.planned_peak_bytes = context.memory()->planned().peak;
   report.traffic = counters.traffic;

@@ -66,6 +66,21 @@ TEST_P(Ledgers, BoundWhatIsReserved) {
   EXPECT_EQ(ledger_.reserved(), blocks + 18 * 4096);
 }
 
+TEST_P(Ledgers, BoundWhatAPoolProvides) {
+  constexpr int64_t kMiB = 1 << 20;
+  {
+    const DenseTensor small = bytes(9001), other = bytes(70000);
+    const DenseTensor large = bytes(3 * kMiB + 1);
+    EXPECT_EQ(ledger_.pooled(), 9216 + 73728 + 3 * kMiB + 1);
+  }
+  // Blocks of up to 1 MiB stay blocks of their size.
+  const DenseTensor of_a_block = bytes(kMiB), reuses = bytes(9100);
+  const DenseTensor large = bytes(2 * kMiB);
+  EXPECT_EQ(ledger_.pooled(), 9216 + 73728 + 3 * kMiB + 1);
+  const DenseTensor larger = bytes(kMiB + 1);
+  EXPECT_EQ(ledger_.pooled(), 9216 + 73728 + 4 * kMiB + 1);
+}
+
 TEST_P(Ledgers, CountSmallStoragesWithTheirObjects) {
   BlockCache& cache = context_.memory()->blocks();
   const DenseTensor small = bytes(4096);
