@@ -95,10 +95,11 @@ std::unique_ptr<SampleData> absent_samples(const JobConfig& config, std::string 
 
 std::unique_ptr<SampleData> open_data(const JobConfig& config) { return open(config, nullptr); }
 
-std::unique_ptr<SampleData> open_data_if_present(const JobConfig& config, std::string* note) {
+std::unique_ptr<SampleData> open_data_if_present(const JobConfig& config,
+                                                 std::vector<std::string>* absent) {
   std::string missing;
   if (auto data = open(config, &missing)) return data;
-  *note = fmt::format("predicted without data, which is not read: {}", missing);
+  absent->push_back(fmt::format("predicted without data, which is not read: {}", missing));
   return absent_samples(config, std::move(missing));
 }
 

@@ -251,7 +251,7 @@ int plan_command(int argc, char** argv) {
   JobConfig config = job_to_plan(words[0], cli::repeated(argc, argv, "pin"));
   const int64_t steps = config.run.steps;
   const Setup setup = prepare_dry(std::move(config), /*world_size=*/1);
-  if (!setup.data_note.empty()) std::cout << setup.data_note << "\n";
+  for (const std::string& note : setup.absent) std::cout << note << "\n";
   const PlannedJob job(setup, FLAGS_devices, fixed, steps, machine);
   planning::Planner planner(job, machine,
                             {.memory_bytes = memory_of_flag(),

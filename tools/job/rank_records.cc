@@ -56,7 +56,7 @@ std::map<std::string, int64_t> coordinates_of(const ProcessMesh& mesh, int64_t r
 }  // namespace
 
 RecordedRank RankRecords::of(const JobConfig& config, int64_t rank) {
-  if (const auto shorter = inputs_.weights ? std::nullopt : shorten_other_stages(config, rank)) {
+  if (const auto shorter = shorten_other_stages(config, rank)) {
     try {
       RecordedRank recorded = known_or_recorded(shorter->config, rank);
       renumber_layers(shorter->links, &recorded.totals.held_at_peak);
@@ -109,8 +109,7 @@ RecordedRank RankRecords::record(const JobConfig& config, int64_t rank) const {
   const ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
   const auto make_step = [&]() -> std::function<void()> {
     RankContext::current().set_deferred_transfer(FLAGS_deferred_transfer);
-    const std::shared_ptr<nn::Layer> model =
-        build_model(config, mesh, inputs_.weights ? &*inputs_.weights : nullptr);
+    const std::shared_ptr<nn::Layer> model = build_model(config, mesh, /*weights=*/nullptr);
     training::TrainerOptions options = trainer_options(config);
     options.repeats_idle = true;
     const auto trainer =

@@ -19,9 +19,10 @@ namespace phi::job {
 
 class RankRecords {
  public:
-  /// Records jobs of this many steps with the data and weights of `inputs`, which must outlive
-  /// this. Keeps the records of the last `kept` layouts for others that differ from them in their
-  /// cut and in the order of their mesh dims alone.
+  /// Records jobs of this many steps with the data of `inputs`, which must outlive this. Weights
+  /// are not loaded: parameters take the same memory without. Keeps the records of the last `kept`
+  /// layouts for others that differ from them in their cut and in the order of their mesh dims
+  /// alone.
   RankRecords(const Setup& inputs, int64_t steps, size_t kept = 0)
       : inputs_(inputs), steps_(steps), kept_(kept) {}
 

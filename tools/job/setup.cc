@@ -53,6 +53,19 @@ std::optional<Checkpoint> open_weights(const JobConfig& config) {
   }
 }
 
+// A prediction checks the weights of its job against the model, and does not load them.
+void check_weights_if_present(Setup* setup) {
+  const std::string& folder = setup->config.weights;
+  if (folder.empty()) return;
+  std::error_code ignored;
+  if (std::filesystem::exists(folder, ignored)) {
+    open_weights(setup->config);
+  } else {
+    setup->absent.push_back(
+        fmt::format("predicted without weights, which are not read: there is no '{}'.", folder));
+  }
+}
+
 // Loads the operators that the model may name.
 void load_operators(const JobConfig& config) {
   try {
@@ -209,11 +222,15 @@ Setup prepare_for(Purpose purpose, JobConfig config) {
   if (generates) {
     adjust_for_generate(&setup.config);
   } else if (purpose == Purpose::kPrediction) {
-    setup.data = open_data_if_present(setup.config, &setup.data_note);
+    setup.data = open_data_if_present(setup.config, &setup.absent);
   } else {
     setup.data = open_data(setup.config);
   }
-  setup.weights = open_weights(setup.config);
+  if (purpose == Purpose::kPrediction) {
+    check_weights_if_present(&setup);
+  } else {
+    setup.weights = open_weights(setup.config);
+  }
   check_traced_steps(setup);
   if (!setup.dry) {
     check_disk(setup.config);

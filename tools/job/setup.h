@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "api/simulation/prediction.h"
 #include "api/training/progress.h"
@@ -27,7 +28,7 @@ struct ProgressSink {
 struct Setup {
   JobConfig config;
   std::unique_ptr<data::SampleData> data;  // null in mode generate
-  std::string data_note;                   // of a dry run without data; empty: it has data
+  std::vector<std::string> absent;         // files that a prediction does without, a line for each
   std::optional<distributed::checkpoint::Checkpoint> weights;
   std::string note;
   std::string layout_note;  // how the layout differs from the planned one; empty: it does not
@@ -48,7 +49,8 @@ Setup prepare(const std::string& job_file);
 Setup prepare(JobConfig config);
 
 /// Prepares a dry run of rank 0 in a world of this size. Sets --world_size, --dry_run and --rank.
-/// Missing data files are no error, because a dry run does not read them; `data_note` names them.
+/// Missing data and weights are no error, because a prediction does not read them; `absent` names
+/// them.
 /// Does not set `predicted`.
 Setup prepare_dry(JobConfig config, int64_t world_size);
 

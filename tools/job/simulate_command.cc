@@ -167,9 +167,8 @@ int simulate_command(int argc, char** argv) {
                       distributed::simulator::machine_path(FLAGS_machine), changes),
                   options);
   write_json(job.step.prediction);
-  for (const std::string& note : {setup.data_note, setup.layout_note}) {
-    if (!note.empty()) std::cout << note << "\n";
-  }
+  for (const std::string& note : setup.absent) std::cout << note << "\n";
+  if (!setup.layout_note.empty()) std::cout << setup.layout_note << "\n";
   std::cout << table(job.step.prediction);
   write_trace(job, trace);
   if (measured) std::cout << worst_operators(job, *measured);

@@ -54,7 +54,7 @@ class StageBytes : public testing::Test {
     int64_t exact = 0;
     for (int64_t stage = 0; stage < layout.pp; ++stage) {
       const int64_t rank = stage * layout.ranks_between_stages();
-      exact = std::max(exact, subject_.held_by(layout, rank).peak_tensor_bytes);
+      exact = std::max(exact, subject_.totals_of(layout, rank).peak_tensor_bytes);
     }
     const Estimate found = lower_bound(layout, costs_.of(layout));
     EXPECT_NEAR(static_cast<double>(found.bytes) / static_cast<double>(exact), 1, 0.1)

@@ -6,6 +6,7 @@ import subprocess
 import unittest
 
 import launch
+import memory_jobs
 
 LLAMA = {**launch.LLAMA, "qkv_bias": True, "tied_head": True, "norm_eps": 1e-3}
 
@@ -62,6 +63,32 @@ class Weights(unittest.TestCase):
         self.assertEqual(outcome.status, 2, outcome.output)
         for words in ("key 'weights'", "ffn", "96", "80", "tied_head"):
             self.assertEqual(words in outcome.output, True, f"{words} is not in:\n{outcome.output}")
+
+    def test_a_prediction_loads_no_weights(self):
+        weights = self.saved("ours", LLAMA)
+        for dtype in ("float32", "bfloat16"):
+            for mesh in ("dp=2", "tp=2", "pp=2"):
+                with self.subTest(dtype=dtype, mesh=mesh):
+                    run = {**launch.RUN, "dtype": dtype}
+                    text = launch.job_text(mode="train", model=LLAMA, run=run, weights=weights)
+                    report, _ = self.folder.report(2, text, f"--mesh={mesh}")
+                    predicted = memory_jobs.predict(self.folder, text, mesh)
+                    self.assertEqual(*([rank["peak_tensor_bytes"] for rank in ranks] for ranks in (predicted, report["ranks"])))
+                    text = launch.job_text(mode="train", model=LLAMA, run=run, weights=self.path("nowhere"))
+                    self.assertEqual(memory_jobs.predict(self.folder, text, mesh), predicted)
+
+    def test_a_prediction_checks_weights_that_are_there(self):
+        weights = self.saved("ours", LLAMA)
+        machine = self.folder.write("machine.yaml", memory_jobs.MACHINE)
+        cases = ((weights, {}, ""), (self.path("nowhere"), {}, f"predicted without weights, which are not read: there is no '{self.path('nowhere')}'.\n"),
+                 (weights, {"ffn": 96}, "key 'weights'"))
+        for folder, changes, said in cases:
+            with self.subTest(said=said):
+                job = self.folder.write("job.yaml", launch.job_text(mode="train", model={**LLAMA, **changes}, weights=folder))
+                outcome = launch.run(0, "simulate", job, f"--machine={machine}", "--mesh=dp=2")
+                self.assertEqual(outcome.status == 0, not changes, outcome.output)
+                self.assertIn(said, outcome.output)
+                self.assertEqual("predicted without" in outcome.output, "nowhere" in folder)
 
     def test_weights_that_are_replaced_are_told(self):
         for processes, told in ((2, False), (0, True)):
