@@ -3,6 +3,7 @@
 
 #include "api/call/call_events.h"
 #include "phi/common/errors.h"
+#include "phi/core/kernel_library.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/storage/memory_ledger.h"
 
@@ -54,6 +55,7 @@ void report_planned(const OpDef& op, StoredArgs& args) {
 Kernel::Erased scratch_statement(const OpDef& op, DataType dtype) {
   PlannedScratch* const scratch = MemoryLedger::scratch_of(*RankContext::current().memory());
   if (scratch == nullptr) return nullptr;
+  if (!op.kernel.libraries().empty()) wait_for_kernel_libraries();
   const Kernel::Erased statement = op.kernel.find_scratch(dtype);
   if (statement == nullptr && may_need_scratch(op, dtype)) scratch->note_unstated(op.name);
   return statement;

@@ -98,4 +98,6 @@ void load_kernel_library(std::string_view name) {
           name));
 }
 
+void wait_for_kernel_libraries() { const std::lock_guard lock(libraries().loading); }
+
 }  // namespace phi

@@ -42,4 +42,8 @@ bool is_kernel_library_loaded(std::string_view name);
 /// call it again after an error.
 void load_kernel_library(std::string_view name);
 
+/// Waits until no other thread loads a library. A library registers one thing after the other, so a
+/// kernel can be found before the statement of its scratch memory.
+void wait_for_kernel_libraries();
+
 }  // namespace phi

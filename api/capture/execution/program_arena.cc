@@ -35,7 +35,7 @@ void ProgramArena::allocate(memory::SwapPlan plan, const ProgramMemory& memory) 
       memory::SwapEngineOptions{.place = place, .disk_folder = memory.disk_folder});
   charged_ = account;
   charged_->add(place.kind, bytes);
-  MemoryLedger::added(*charged_, this, bytes);
+  MemoryLedger::added(*charged_, this, bytes, static_cast<size_t>(bytes));
   storage_ = Storage::borrow(engine_->arena(), static_cast<size_t>(bytes), place);
 }
 

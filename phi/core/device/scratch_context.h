@@ -9,7 +9,8 @@
 //   }
 //   PHI_REGISTER_SCRATCH(matmul, WideScratch, Halves);
 //
-// A statement and its kernel must compute sizes with the same functions.
+// A statement and its kernel must compute sizes with the same functions. A kernel template that is
+// written in device primitives is its own statement (phi/kernels/cpu/planned_primitives.h).
 #pragma once
 
 #include "phi/core/device/device_context.h"
@@ -44,6 +45,21 @@ bool register_scratch(TypeList<Ts...>, Definitions) {
   return true;
 }
 
+template <typename Signature>
+struct NoScratch;
+template <typename... Args>
+struct NoScratch<KernelSignature<Args...>> {
+  static void run(const KernelContext&, Args...) {}
+};
+
+template <typename Name, typename... Ts>
+bool register_no_scratch(TypeList<Ts...>) {
+  Kernel& kernel = Kernel::named(Name::kName);
+  const auto nothing = reinterpret_cast<Kernel::Erased>(&NoScratch<typename Name::Signature>::run);
+  (kernel.add_scratch(dtype_of<Ts>(), nothing), ...);
+  return true;
+}
+
 }  // namespace detail
 }  // namespace phi
 
@@ -53,3 +69,7 @@ bool register_scratch(TypeList<Ts...>, Definitions) {
   [[maybe_unused]] static const bool PHI_CONCAT_(phi_registered_, __COUNTER__) = \
       ::phi::detail::register_scratch<::phi::kernels::name>(__VA_ARGS__{},       \
                                                             PHI_DEFINITIONS_(function))
+/// States that a CPU kernel needs no scratch memory. Arguments: name, TypeList<...>.
+#define PHI_REGISTER_NO_SCRATCH(name, ...)                                       \
+  [[maybe_unused]] static const bool PHI_CONCAT_(phi_registered_, __COUNTER__) = \
+      ::phi::detail::register_no_scratch<::phi::kernels::name>(__VA_ARGS__{})

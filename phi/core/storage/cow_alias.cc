@@ -77,7 +77,8 @@ void Storage::AliasLink::detach_planned() {
     MemoryLedger::moved(*owner->account_, owner.get(), &alias);
   } else {
     alias.account_->plan(static_cast<int64_t>(alias.nbytes_));
-    MemoryLedger::added(*alias.account_, &alias, static_cast<int64_t>(alias.nbytes_));
+    MemoryLedger::added(*alias.account_, &alias, static_cast<int64_t>(alias.nbytes_),
+                        alias.nbytes_);
   }
   alias.borrowed_.store(false, std::memory_order_relaxed);
 }

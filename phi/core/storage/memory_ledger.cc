@@ -27,15 +27,6 @@ struct LedgerTable {
   }
 };
 
-// At least the request for a storage of this many bytes: small ones share their block with the
-// object.
-size_t block_bytes(int64_t bytes) {
-  const auto nbytes = static_cast<size_t>(bytes);
-  constexpr size_t kObject =
-      (sizeof(Storage) + Storage::kAlignment - 1) / Storage::kAlignment * Storage::kAlignment;
-  return nbytes <= Storage::kInlineLimit ? kObject + nbytes : nbytes;
-}
-
 // As Device::allocate_host rounds.
 int64_t whole_pages(int64_t bytes) {
   constexpr int64_t kPage = 4096;
@@ -76,14 +67,14 @@ void MemoryLedger::add(const Key& key, int64_t bytes) {
 
 void MemoryLedger::reserve(const Entry& entry) {
   pool_.add(static_cast<size_t>(entry.bytes));
-  if (entry.key.first != MemoryUse::kProgram) return blocks_.add(block_bytes(entry.bytes));
+  if (entry.key.first != MemoryUse::kProgram) return blocks_.add(entry.block);
   arenas_ += whole_pages(entry.bytes);
   most_arenas_ = std::max(most_arenas_, arenas_);
 }
 
 void MemoryLedger::unreserve(const Entry& entry) {
   pool_.remove(static_cast<size_t>(entry.bytes));
-  if (entry.key.first != MemoryUse::kProgram) return blocks_.remove(block_bytes(entry.bytes));
+  if (entry.key.first != MemoryUse::kProgram) return blocks_.remove(entry.block);
   arenas_ -= whole_pages(entry.bytes);
 }
 
@@ -97,12 +88,13 @@ int64_t MemoryLedger::pooled() const {
   return pool_.most();
 }
 
-void MemoryLedger::find_and_add(const MemoryAccount& account, const void* holder, int64_t bytes) {
+void MemoryLedger::find_and_add(const MemoryAccount& account, const void* holder, int64_t bytes,
+                                size_t block) {
   MemoryLedger* const ledger = LedgerTable::get().find(account);
   if (ledger == nullptr || bytes == 0) return;
   const std::lock_guard lock(ledger->mutex_);
   const Key key = MemoryUseScope::current();
-  const Entry& entry = ledger->entries_[holder] = {key, bytes};
+  const Entry& entry = ledger->entries_[holder] = {key, bytes, block};
   ledger->add(key, bytes);
   ledger->reserve(entry);
 }

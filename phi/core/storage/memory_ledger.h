@@ -90,9 +90,10 @@ class MemoryLedger {
 
   // The account's storages report their bytes. `holder` identifies a block of bytes.
 
-  static void added(const MemoryAccount& account, const void* holder, int64_t bytes) {
+  /// `block`: what is requested for the bytes, with an object in front of them.
+  static void added(const MemoryAccount& account, const void* holder, int64_t bytes, size_t block) {
     if (any()) [[unlikely]]
-      find_and_add(account, holder, bytes);
+      find_and_add(account, holder, bytes, block);
   }
   static void removed(const MemoryAccount& account, const void* holder) {
     if (any()) [[unlikely]]
@@ -118,9 +119,11 @@ class MemoryLedger {
   struct Entry {
     Key key;
     int64_t bytes;
+    size_t block;
   };
   static bool any() { return count_.load(std::memory_order_relaxed) > 0; }
-  static void find_and_add(const MemoryAccount& account, const void* holder, int64_t bytes);
+  static void find_and_add(const MemoryAccount& account, const void* holder, int64_t bytes,
+                           size_t block);
   static void find_and_remove(const MemoryAccount& account, const void* holder);
   static void find_and_move(const MemoryAccount& account, const void* from, const void* to);
   static void find_and_assign(const MemoryAccount& account, const void* holder, MemoryUse use);

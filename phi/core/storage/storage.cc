@@ -30,6 +30,12 @@ template <typename Object>
 constexpr size_t kHeader =
     (sizeof(Object) + kStorageAlignment - 1) / kStorageAlignment* kStorageAlignment;
 
+void note_held(const MemoryAccount& account, const Storage* storage, size_t nbytes,
+               bool is_inline) {
+  MemoryLedger::added(account, storage, static_cast<int64_t>(nbytes),
+                      (is_inline ? kHeader<Storage> : 0) + nbytes);
+}
+
 // Each thread reserves ids in blocks, so that making a storage rarely touches a shared cache line.
 // Blocks are large, because the order of ids of two blocks is unknown (is_known_to_follow).
 constexpr uint64_t kIdBlock = uint64_t{1} << 32;
@@ -147,7 +153,7 @@ IntrusivePtr<Storage> Storage::allocate(size_t nbytes, const Place& place) {
                            std::memory_order_relaxed);
     }
     storage->account_->add(place.kind, static_cast<int64_t>(nbytes));
-    MemoryLedger::added(*storage->account_, storage, static_cast<int64_t>(nbytes));
+    note_held(*storage->account_, storage, nbytes, /*is_inline=*/true);
     return storage;
   }
   return allocate_separately(nbytes, place);
@@ -167,7 +173,7 @@ IntrusivePtr<Storage> Storage::allocate_separately(size_t nbytes, const Place& p
   yield_point("storage.allocate.uncounted");
   storage->state_.store(StorageState::kResident, std::memory_order_relaxed);
   storage->account_->add(place.kind, static_cast<int64_t>(nbytes));
-  MemoryLedger::added(*storage->account_, storage.get(), static_cast<int64_t>(nbytes));
+  note_held(*storage->account_, storage.get(), nbytes, /*is_inline=*/false);
   return storage;
 }
 
@@ -247,7 +253,7 @@ void Storage::plan() {
   // As the bytes of a real run are charged to the rank that brings them here.
   guest_ = current != account_ ? current : nullptr;
   charged().plan(static_cast<int64_t>(nbytes_));
-  MemoryLedger::added(charged(), this, static_cast<int64_t>(nbytes_));
+  note_held(charged(), this, nbytes_, inline_bytes_);
   planned_.store(true, std::memory_order_release);
 }
 

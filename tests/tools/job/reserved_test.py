@@ -5,6 +5,7 @@ import os
 import pathlib
 import unittest
 
+import images_test
 import launch
 import memory_jobs
 
@@ -14,6 +15,7 @@ DTYPES = "float32,bfloat16,float16"
 # Scratch memory of all float32 kernels, of which jobs do not call each.
 SCRATCH = 256 << 10
 # Packed and widened operands of its matmuls are a sixth of its memory and more.
+WIDE_RESNET = {**images_test.RESNET, "blocks": [1, 2], "width": 16}
 WIDE = {"d_model": 96, "seq_len": 64, "vocab": 258, "layers": 2}
 
 
@@ -56,6 +58,14 @@ class Reserved(unittest.TestCase):
                     with self.subTest(kind=kind, dtype=dtype, mesh=mesh):
                         text = launch.job_text(model={**WIDE, **kind}, run={"dtype": dtype}, mode="train")
                         self.check_job(text, mesh, processes, machine)
+
+    def test_kernels_of_convolutions_state_their_scratch_memory(self):
+        machine = self.calibrated(processes=2)
+        for model, data in ((WIDE_RESNET, images_test.FOLDERS), (images_test.VIT, images_test.CIFAR)):
+            for dtype in ("bfloat16", "float16"):
+                for mesh, processes in (("1", 0), ("dp=2", 2)):
+                    with self.subTest(kind=model["kind"], dtype=dtype, mesh=mesh):
+                        self.check_job(images_test.job_text(model, data, run={"dtype": dtype}), mesh, processes, machine)
 
     def test_layers_of_other_stages_that_are_left_out_reserve_nothing(self):
         machine = self.calibrated(processes=2)

@@ -64,12 +64,11 @@ struct WantedGradients {
 template <typename T, typename W>
 void plan_attention_grad(const AttentionExtents& e, const WantedGradients& wanted,
                          PlannedScratch* scratch) {
-  const int64_t rows = std::min(kQueryTile, e.sq);
   const PackedScratch<W> score_keys(scratch, e.width, e.sk);
   const PackedScratch<W> keys(scratch, e.sk, e.width, wanted.q);
   const PackedScratch<W> values(scratch, e.value_width, e.sk);
-  const PackedScratch<W> queries(scratch, rows, e.width, wanted.k);
-  const PackedScratch<W> out_grads(scratch, rows, e.value_width, wanted.v);
+  const PackedScratch<W> queries(scratch, e.query_rows(), e.width, wanted.k);
+  const PackedScratch<W> out_grads(scratch, e.query_rows(), e.value_width, wanted.v);
   const TileScratch<compute_t<T>, W> weights(scratch), slopes(scratch);
   plan_steps<W>(e.backward_steps(), scratch);
 }

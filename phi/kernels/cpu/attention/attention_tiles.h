@@ -121,11 +121,10 @@ struct AttentionExtents {
   static AttentionExtents of(const DenseTensor& q, const DenseTensor& k, const DenseTensor& v) {
     return {q.dims()[1], k.dims()[1], q.dims()[3], v.dims()[3]};
   }
+  int64_t query_rows() const { return std::min(kQueryTile, sq); }
   /// The largest k of a GEMM with a packed matrix: scores, weights times values.
   int64_t forward_steps() const { return std::max(width, std::min(kKeyTile, sk)); }
-  int64_t backward_steps() const {
-    return std::max({forward_steps(), value_width, std::min(kQueryTile, sq)});
-  }
+  int64_t backward_steps() const { return std::max({forward_steps(), value_width, query_rows()}); }
 };
 
 /// One attention problem, head by head and tile by tile, on arrays of T with GEMM operands of W.
@@ -134,9 +133,13 @@ class AttentionTiles {
  public:
   using C = compute_t<T>;
 
+  /// Scratch memory has the size for a problem of the extents `room`, or, if null, for this one. A
+  /// kernel whose sequences have lengths from data passes the extents that its shapes allow, so
+  /// that the size does not depend on data.
   AttentionTiles(const DenseTensor& q, const DenseTensor& k, const DenseTensor& v,
                  const DenseTensor* mask, const AttentionShards& places, bool causal,
-                 const AttentionDropout& dropout, double score_scale = 0)
+                 const AttentionDropout& dropout, double score_scale = 0,
+                 const AttentionExtents* room = nullptr)
       : batch(q.dims()[0]),
         sq(q.dims()[1]),
         heads(q.dims()[2]),
@@ -144,6 +147,7 @@ class AttentionTiles {
         width(q.dims()[3]),
         value_width(v.dims()[3]),
         scale(static_cast<C>(score_scale > 0 ? score_scale : attention_scale(width))),
+        room_(room ? *room : AttentionExtents::of(q, k, v)),
         places_(places),
         queries_(q, kQueryTile),
         keys_(k, sk),
@@ -157,7 +161,9 @@ class AttentionTiles {
   const int64_t batch, sq, heads, sk, width, value_width;
   const C scale;
 
-  AttentionExtents extents() const { return {sq, sk, width, value_width}; }
+  const AttentionExtents& room() const { return room_; }
+  /// Allocates the memory of the packed keys.
+  void reserve() { score_keys_.reserve(width, room_.sk); }
 
   /// Selects head h of batch entry b, both local to q, for the functions below. Returns whether its
   /// keys and values differ from those of the previous head.
@@ -223,6 +229,7 @@ class AttentionTiles {
     for (int64_t j = 0; j < n; ++j) row[j] += static_cast<C>(from[j]);
   }
 
+  AttentionExtents room_;
   AttentionShards places_;
   HeadReader<T, W> queries_, keys_, values_;
   const DenseTensor* mask_;

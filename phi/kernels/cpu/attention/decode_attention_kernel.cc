@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "phi/core/device/scratch_context.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/decode_attention.h"
 #include "phi/kernels/attention_shards.h"
@@ -91,5 +92,6 @@ void MaskedMultiheadAttentionKernel(const Context&, const DenseTensor& x,
 }
 
 PHI_REGISTER_KERNEL(masked_multihead_attention, CPU, MaskedMultiheadAttentionKernel, Floats);
+PHI_REGISTER_NO_SCRATCH(masked_multihead_attention, Halves);
 
 }  // namespace phi

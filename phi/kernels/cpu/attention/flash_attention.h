@@ -28,7 +28,7 @@ class FlashAttention {
         sums_(std::make_unique_for_overwrite<C[]>(kQueryTile * tiles_.value_width)) {}
 
   void run(T* out, T* softmax, C* lse) {
-    if constexpr (std::is_same_v<W, bfloat16>) reserve_steps(tiles_.extents().forward_steps());
+    reserve();
     for (int64_t b = 0; b < tiles_.batch; ++b) {
       for (int64_t h = 0; h < tiles_.heads; ++h) {
         if (tiles_.select_head(b, h)) {
@@ -47,6 +47,13 @@ class FlashAttention {
   }
 
  private:
+  void reserve() {
+    const AttentionExtents& room = tiles_.room();
+    if constexpr (std::is_same_v<W, bfloat16>) reserve_steps(room.forward_steps());
+    tiles_.reserve();
+    values_.reserve(room.sk, room.value_width);
+  }
+
   /// Fills states_ and sums_ for one tile of queries.
   void run_tile(int64_t begin, int64_t rows) {
     std::fill_n(states_, rows, attention_rows::Softmax<C>());

@@ -45,7 +45,7 @@ class FlashAttentionGrad {
         value_sums_(array(wanted.v ? tiles_.sk * tiles_.value_width : 0)) {}
 
   void run() {
-    if constexpr (std::is_same_v<W, bfloat16>) reserve_steps(tiles_.extents().backward_steps());
+    reserve();
     const Box& keys = places_.k.box;
     for (int64_t b = 0; b < keys.size[0]; ++b) {
       for (int64_t h = 0; h < keys.size[2]; ++h) run_key_head(b, h);
@@ -54,6 +54,16 @@ class FlashAttentionGrad {
 
  private:
   static std::unique_ptr<C[]> array(int64_t n) { return std::make_unique_for_overwrite<C[]>(n); }
+
+  void reserve() {
+    const AttentionExtents& room = tiles_.room();
+    if constexpr (std::is_same_v<W, bfloat16>) reserve_steps(room.backward_steps());
+    tiles_.reserve();
+    if (wanted_.q) keys_.reserve(room.sk, room.width);
+    values_.reserve(room.value_width, room.sk);
+    if (wanted_.k) packed_queries_.reserve(room.query_rows(), room.width);
+    if (wanted_.v) packed_out_grads_.reserve(room.query_rows(), room.value_width);
+  }
 
   /// Sums over this rank's queries that use local key head h of batch entry b. The sums are 0 if
   /// all of them are on other ranks.

@@ -115,29 +115,43 @@ void FlashAttentionWithKvcacheKernel(const Context& ctx, const DenseTensor& q, c
   start_from_cache(k_cache, k_cache_out);
   start_from_cache(v_cache, v_cache_out);
   std::vector<compute_t<T>> lse(static_cast<size_t>(q.dims()[1] * q.dims()[2]));
+  const auto room = AttentionExtents::of(q, k_cache, v_cache);  // of full caches
   for (int64_t b = 0; b < q.dims()[0]; ++b) {
     const int64_t held = lengths[static_cast<size_t>(b)];
-    const int64_t room = k_cache.dims()[1];
-    if (held < 0 || held > room - q.dims()[1]) throw_no_room_in_cache(held, room, q.dims()[1]);
+    if (held < 0 || held > room.sk - q.dims()[1]) {
+      throw_no_room_in_cache(held, room.sk, q.dims()[1]);
+    }
     const DenseTensor keys = append(k, b, held, *k_cache_out);
     const DenseTensor values = append(v, b, held, *v_cache_out);
     if (q.dims().numel(1, 3) == 0) continue;
     const DenseTensor queries = q.rows(b, b + 1);
     visit_operand<T>([&]<typename W>() {
-      FlashAttention<T, W> attention({queries,
-                                      keys,
-                                      values,
-                                      nullptr,
+      FlashAttention<T, W> attention({queries, keys, values, nullptr,
                                       places_of_entry(places, keys.dims()[1]),
                                       /*causal=*/true,
-                                      {}});
+                                      /*dropout=*/{},
+                                      /*score_scale=*/0, &room});
       attention.run(out->rows(b, b + 1).template mutable_data<T>(), nullptr, lse.data());
     });
   }
 }
 
+template <typename T, typename Context>
+void FlashAttentionWithKvcacheScratch(const Context& ctx, const DenseTensor& q,
+                                      const DenseTensor& /*k*/, const DenseTensor& /*v*/,
+                                      const DenseTensor& k_cache, const DenseTensor& v_cache,
+                                      const DenseTensor& /*cache_seqlens*/, DenseTensor* /*out*/,
+                                      DenseTensor* /*k_cache_out*/, DenseTensor* /*v_cache_out*/) {
+  if (q.dims().numel(0, 3) == 0) return;
+  visit_operand<T>([&]<typename W>() {
+    plan_attention<T, W>(AttentionExtents::of(q, k_cache, v_cache), &ctx.scratch());
+  });
+}
+
 PHI_REGISTER_KERNEL(flash_attention, CPU, FlashAttentionKernel, Floats);
 PHI_REGISTER_SCRATCH(flash_attention, FlashAttentionScratch, StatedAttention);
 PHI_REGISTER_KERNEL(flash_attention_with_kvcache, CPU, FlashAttentionWithKvcacheKernel, Floats);
+PHI_REGISTER_SCRATCH(flash_attention_with_kvcache, FlashAttentionWithKvcacheScratch,
+                     StatedAttention);
 
 }  // namespace phi

@@ -2,8 +2,10 @@
 // separate attention problem.
 #include <vector>
 
+#include "phi/core/device/scratch_context.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/fused_attention.h"
+#include "phi/kernels/cpu/attention/attention_scratch.h"
 #include "phi/kernels/cpu/attention/flash_attention.h"
 #include "phi/kernels/cpu/attention/flash_attention_grad.h"
 
@@ -48,6 +50,12 @@ DenseTensor entry(const DenseTensor& x, int64_t begin, int64_t end) {
   return x.rows(begin, end).view({1, end - begin, x.dims()[1], x.dims()[2]});
 }
 
+/// The extents for which scratch memory is allocated: one sequence of all queries and keys, because
+/// the lengths of sequences are data.
+AttentionExtents all_in_one(const DenseTensor& q, const DenseTensor& k, const DenseTensor& v) {
+  return {q.dims()[0], k.dims()[0], q.dims()[2], v.dims()[2]};
+}
+
 /// Each sequence has its own dropout seed.
 AttentionDropout dropout_of(AttentionDropout all, size_t sequence, int64_t keys) {
   all.seed += sequence_seed_shift(sequence);
@@ -86,6 +94,7 @@ void FlashAttnUnpaddedKernel(const Context& ctx, const DenseTensor& q, const Den
   std::fill_n(out->mutable_data<T>(), out->numel(), T(0.0f));
   std::fill_n(lse, softmax_lse->numel(), -std::numeric_limits<C>::infinity());
   std::vector<C> rows;
+  const AttentionExtents room = all_in_one(q, k, v);
   for (size_t i = 0; i < list.size(); ++i) {
     const Sequence& s = list[i];
     const int64_t n = s.queries();
@@ -98,12 +107,25 @@ void FlashAttnUnpaddedKernel(const Context& ctx, const DenseTensor& q, const Den
     visit_operand<T>([&]<typename W>() {
       FlashAttention<T, W> attention({entry(q, s.q_begin, s.q_end), entry(k, s.k_begin, s.k_end),
                                       entry(v, s.k_begin, s.k_end), nullptr, places, causal,
-                                      dropout_of(drop, i, keys), scale});
+                                      dropout_of(drop, i, keys), scale, &room});
       attention.run(from_position<T>(out, s.q_begin), nullptr, rows.data());
     });
     for (int64_t h = 0; h < heads; ++h)
       std::copy_n(rows.data() + h * n, n, lse + h * all + s.q_begin);
   }
+}
+
+template <typename T, typename Context>
+void FlashAttnUnpaddedScratch(const Context& ctx, const DenseTensor& q, const DenseTensor& k,
+                              const DenseTensor& v, const DenseTensor& /*cu_seqlens_q*/,
+                              const DenseTensor& /*cu_seqlens_k*/,
+                              const DenseTensor* /*fixed_seed_offset*/,
+                              const Scalar& /*max_seqlen_q*/, const Scalar& /*max_seqlen_k*/,
+                              float /*scale*/, float /*dropout*/, bool /*causal*/, bool /*is_test*/,
+                              DenseTensor* /*out*/, DenseTensor* /*softmax*/,
+                              DenseTensor* /*softmax_lse*/, DenseTensor* /*seed_offset*/) {
+  visit_operand<T>(
+      [&]<typename W>() { plan_attention<T, W>(all_in_one(q, k, v), &ctx.scratch()); });
 }
 
 /// flash_attention_grad for each sequence. An output that is not wanted is null.
@@ -124,6 +146,7 @@ void FlashAttnUnpaddedGradKernel(const Context& ctx, const DenseTensor& q, const
   const C* lse = softmax_lse.data<C>();
   std::vector<C> rows;
   const auto list = sequences(cu_seqlens_q, cu_seqlens_k, all, k.dims()[0]);
+  const AttentionExtents room = all_in_one(q, k, v);
   for (size_t i = 0; i < list.size(); ++i) {
     const Sequence& s = list[i];
     const int64_t n = s.queries();
@@ -142,7 +165,7 @@ void FlashAttnUnpaddedGradKernel(const Context& ctx, const DenseTensor& q, const
       const DenseTensor queries = entry(q, s.q_begin, s.q_end);
       FlashAttentionGrad<T, W> gradient(
           {queries, entry(k, s.k_begin, s.k_end), entry(v, s.k_begin, s.k_end), nullptr, places,
-           causal, dropout_of(drop, i, keys), scale},
+           causal, dropout_of(drop, i, keys), scale, &room},
           places, entry(out, s.q_begin, s.q_end), entry(out_grad, s.q_begin, s.q_end), rows.data(),
           wanted);
       gradient.run();
@@ -150,7 +173,24 @@ void FlashAttnUnpaddedGradKernel(const Context& ctx, const DenseTensor& q, const
   }
 }
 
+template <typename T, typename Context>
+void FlashAttnUnpaddedGradScratch(const Context& ctx, const DenseTensor& q, const DenseTensor& k,
+                                  const DenseTensor& v, const DenseTensor& /*cu_seqlens_q*/,
+                                  const DenseTensor& /*cu_seqlens_k*/, const DenseTensor& /*out*/,
+                                  const DenseTensor& /*softmax_lse*/,
+                                  const DenseTensor* /*seed_offset*/,
+                                  const DenseTensor& /*out_grad*/, float /*scale*/,
+                                  float /*dropout*/, bool /*causal*/, bool /*is_test*/,
+                                  DenseTensor* q_grad, DenseTensor* k_grad, DenseTensor* v_grad) {
+  const WantedGradients wanted{q_grad != nullptr, k_grad != nullptr, v_grad != nullptr};
+  visit_operand<T>([&]<typename W>() {
+    plan_attention_grad<T, W>(all_in_one(q, k, v), wanted, &ctx.scratch());
+  });
+}
+
 PHI_REGISTER_KERNEL(flash_attn_unpadded, CPU, FlashAttnUnpaddedKernel, Floats);
+PHI_REGISTER_SCRATCH(flash_attn_unpadded, FlashAttnUnpaddedScratch, StatedAttention);
 PHI_REGISTER_KERNEL(flash_attn_unpadded_grad, CPU, FlashAttnUnpaddedGradKernel, Floats);
+PHI_REGISTER_SCRATCH(flash_attn_unpadded_grad, FlashAttnUnpaddedGradScratch, StatedAttention);
 
 }  // namespace phi

@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <vector>
 
+#include "phi/core/device/scratch_context.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/matmul.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/matmul/gemm.h"
+#include "phi/kernels/cpu/matmul/gemm_scratch.h"
 #include "phi/kernels/cpu/matmul/matmul_operands.h"
 #include "phi/kernels/matmul/addmm.h"
 
@@ -20,6 +22,18 @@ struct Added {
   int64_t at(int64_t i, int64_t j) const { return i * row_step + j * column_step; }
   int64_t row_step;
   int64_t column_step;
+};
+
+/// The matmuls of addmm and its gradient.
+struct AddmmShapes {
+  AddmmShapes(const DenseTensor& x, const DenseTensor& y, float alpha)
+      : AddmmShapes(x.dims()[0], y.dims()[1], x.dims()[1], alpha) {}
+  AddmmShapes(int64_t m, int64_t n, int64_t k, float alpha)
+      : out{.m = m, .n = n, .k = counted(alpha, k)},
+        x_grad{.m = m, .n = k, .k = counted(alpha, n), .trans_b = true},
+        y_grad{.m = k, .n = n, .k = counted(alpha, m), .trans_a = true} {}
+
+  GemmShape out, x_grad, y_grad;
 };
 
 }  // namespace
@@ -44,8 +58,14 @@ void AddmmKernel(const Context& ctx, const DenseTensor& input, const DenseTensor
       }
     }
   }
-  gemm<T>({.m = m, .n = n, .k = counted(alpha, k)}, C(alpha), x.data<T>(), k, y.data<T>(), n,
+  gemm<T>(AddmmShapes(x, y, alpha).out, C(alpha), x.data<T>(), k, y.data<T>(), n,
           C(adds ? beta : 0.0f), to, n);
+}
+
+template <typename T, typename Context>
+void AddmmScratch(const Context& ctx, const DenseTensor& /*input*/, const DenseTensor& x,
+                  const DenseTensor& y, float /*beta*/, float alpha, DenseTensor* /*out*/) {
+  plan_gemm_scratch<T, T>(AddmmShapes(x, y, alpha).out, &ctx.scratch());
 }
 
 /// If x's second tensor dim is split, input_grad is a partial sum, as the output was.
@@ -55,6 +75,7 @@ void AddmmGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
                      DenseTensor* x_grad, DenseTensor* y_grad) {
   using C = accumulator_t<T>;
   const int64_t m = x.dims()[0], k = x.dims()[1], n = y.dims()[1];
+  const AddmmShapes shapes(x, y, alpha);
   const T* g = out_grad.data<T>();
   if (input_grad) {
     const Added added(input_grad->dims());
@@ -68,16 +89,27 @@ void AddmmGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
     convert(sums.data(), input_grad->mutable_data<T>(), input_grad->numel());
   }
   if (x_grad) {
-    gemm<T>({.m = m, .n = k, .k = counted(alpha, n), .trans_b = true}, C(alpha), g, n,
-            Conjugated<T>(y).data(), n, C(0), x_grad->mutable_data<T>(), k);
+    gemm<T>(shapes.x_grad, C(alpha), g, n, Conjugated<T>(y).data(), n, C(0),
+            x_grad->mutable_data<T>(), k);
   }
   if (y_grad) {
-    gemm<T>({.m = k, .n = n, .k = counted(alpha, m), .trans_a = true}, C(alpha),
-            Conjugated<T>(x).data(), k, g, n, C(0), y_grad->mutable_data<T>(), n);
+    gemm<T>(shapes.y_grad, C(alpha), Conjugated<T>(x).data(), k, g, n, C(0),
+            y_grad->mutable_data<T>(), n);
   }
 }
 
+template <typename T, typename Context>
+void AddmmGradScratch(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
+                      const DenseTensor& /*out_grad*/, float /*beta*/, float alpha,
+                      DenseTensor* /*input_grad*/, DenseTensor* x_grad, DenseTensor* y_grad) {
+  const AddmmShapes shapes(x, y, alpha);
+  if (x_grad) plan_gemm_scratch<T, T>(shapes.x_grad, &ctx.scratch());
+  if (y_grad) plan_gemm_scratch<T, T>(shapes.y_grad, &ctx.scratch());
+}
+
 PHI_REGISTER_KERNEL(addmm, CPU, AddmmKernel, MatmulTypes);
+PHI_REGISTER_SCRATCH(addmm, AddmmScratch, Halves);
 PHI_REGISTER_KERNEL(addmm_grad, CPU, AddmmGradKernel, MatmulTypes);
+PHI_REGISTER_SCRATCH(addmm_grad, AddmmGradScratch, Halves);
 
 }  // namespace phi

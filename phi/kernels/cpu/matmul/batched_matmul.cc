@@ -64,9 +64,11 @@ void plan_batched_matmul(const GemmOperand& a, const GemmOperand& b, const Matri
   plan_gemm_scratch<T, batch_sum_t<T>>(plan.shape, scratch);
 }
 
-#define PHI_INSTANTIATE_BATCHED_MATMUL(T)                                                  \
-  template void batched_matmul(const GemmOperand&, const T*, const GemmOperand&, const T*, \
-                               const MatrixBatch&, T*)
+#define PHI_INSTANTIATE_BATCHED_MATMUL(T)                                                          \
+  template void batched_matmul(const GemmOperand&, const T*, const GemmOperand&, const T*,         \
+                               const MatrixBatch&, T*);                                            \
+  template void plan_batched_matmul<T>(const GemmOperand&, const GemmOperand&, const MatrixBatch&, \
+                                       PlannedScratch*)
 PHI_INSTANTIATE_BATCHED_MATMUL(float);
 PHI_INSTANTIATE_BATCHED_MATMUL(double);
 PHI_INSTANTIATE_BATCHED_MATMUL(bfloat16);
@@ -76,11 +78,5 @@ PHI_INSTANTIATE_BATCHED_MATMUL(complex128);
 PHI_INSTANTIATE_BATCHED_MATMUL(int32_t);
 PHI_INSTANTIATE_BATCHED_MATMUL(int64_t);
 #undef PHI_INSTANTIATE_BATCHED_MATMUL
-#define PHI_INSTANTIATE_PLAN(T)                                                                    \
-  template void plan_batched_matmul<T>(const GemmOperand&, const GemmOperand&, const MatrixBatch&, \
-                                       PlannedScratch*)
-PHI_INSTANTIATE_PLAN(bfloat16);
-PHI_INSTANTIATE_PLAN(float16);
-#undef PHI_INSTANTIATE_PLAN
 
 }  // namespace phi

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "phi/core/device/scratch_context.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/bilinear.h"
 #include "phi/kernels/cpu/matmul/gemm.h"
@@ -104,5 +105,7 @@ void BilinearGradKernel(const Context&, const DenseTensor& x, const DenseTensor&
 
 PHI_REGISTER_KERNEL(bilinear, CPU, BilinearKernel, Floats);
 PHI_REGISTER_KERNEL(bilinear_grad, CPU, BilinearGradKernel, Floats);
+PHI_REGISTER_NO_SCRATCH(bilinear, Halves);
+PHI_REGISTER_NO_SCRATCH(bilinear_grad, Halves);
 
 }  // namespace phi

@@ -259,11 +259,10 @@ void PackedRight<T>::pack(int64_t k, int64_t n, const T* b, int64_t ldb, bool tr
     ld_ = ldb;
     return;
   }
-  std::byte* const room =
-      workspace_.room<std::byte>(static_cast<int64_t>(packed_bytes(k, n, isa_)));
+  std::byte* const packed_data = room(k, n);
   if constexpr (std::is_same_v<T, bfloat16>) {
     if (isa_ != GemmIsa::kWiden) {
-      auto* packed = reinterpret_cast<bfloat16*>(room);
+      auto* packed = reinterpret_cast<bfloat16*>(packed_data);
       bf16_tiles::pack_right({b, ldb, trans_b}, n, k, packed);
       data_ = packed;
       ld_ = bf16_tiles::panel_stride(k);
@@ -271,7 +270,7 @@ void PackedRight<T>::pack(int64_t k, int64_t n, const T* b, int64_t ldb, bool tr
     }
   }
   const int64_t rows = trans_b ? n : k, columns = trans_b ? k : n;
-  auto* wide = reinterpret_cast<float*>(room);
+  auto* wide = reinterpret_cast<float*>(packed_data);
   for (int64_t r = 0; r < rows; ++r) convert(b + r * ldb, wide + r * columns, columns);
   data_ = wide;
   ld_ = columns;

@@ -67,6 +67,9 @@ class PackedRight {
   explicit PackedRight(GemmIsa isa = gemm_isa()) : isa_(isa) {}
   /// Packs op(b), which is [k, n].
   void pack(int64_t k, int64_t n, const T* b, int64_t ldb, bool trans_b);
+  /// Makes room for matrices of up to [k, n]. Without it each larger matrix makes room, and leaves
+  /// a smaller block in the rank's cache.
+  void reserve(int64_t k, int64_t n) { room(k, n); }
 
   /// The memory of pack(): bytes for a [k, n] matrix.
   static size_t packed_bytes(int64_t k, int64_t n, GemmIsa isa = gemm_isa());
@@ -81,6 +84,10 @@ class PackedRight {
   View view() const { return {isa_, data_, ld_, trans_}; }
 
  private:
+  std::byte* room(int64_t k, int64_t n) {
+    return workspace_.room<std::byte>(static_cast<int64_t>(packed_bytes(k, n, isa_)));
+  }
+
   GemmIsa isa_;
   const void* data_ = nullptr;
   int64_t ld_ = 0;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "phi/kernels/cpu/matmul/skinny_gemm.h"
+#include "phi/kernels/functors/hd.h"
 
 namespace phi {
 namespace detail {
@@ -85,14 +86,16 @@ template HalfMethod half_method<float16>(const GemmShape&, GemmIsa);
 
 template <typename T, typename Out>
 void plan_gemm_scratch(const GemmShape& s, PlannedScratch* scratch, GemmIsa isa) {
-  if (s.m == 0 || s.n == 0 || s.k == 0) return;
-  switch (detail::half_method<T>(s, isa)) {
-    case detail::HalfMethod::kSkinny:
-      return detail::plan_skinny(detail::ThreadParts(s), scratch);
-    case detail::HalfMethod::kTiles:
-      return detail::plan_tiles(detail::ThreadParts(s), scratch);
-    case detail::HalfMethod::kWidened:
-      return detail::plan_widened<Out>(s, scratch);
+  if constexpr (kIs16Bit<T>) {
+    if (s.m == 0 || s.n == 0 || s.k == 0) return;
+    switch (detail::half_method<T>(s, isa)) {
+      case detail::HalfMethod::kSkinny:
+        return detail::plan_skinny(detail::ThreadParts(s), scratch);
+      case detail::HalfMethod::kTiles:
+        return detail::plan_tiles(detail::ThreadParts(s), scratch);
+      case detail::HalfMethod::kWidened:
+        return detail::plan_widened<Out>(s, scratch);
+    }
   }
 }
 
@@ -102,6 +105,12 @@ void plan_reserved_steps(int64_t steps, PlannedScratch* scratch) {
 
 #define PHI_INSTANTIATE(T, Out) \
   template void plan_gemm_scratch<T, Out>(const GemmShape&, PlannedScratch*, GemmIsa)
+PHI_INSTANTIATE(float, float);
+PHI_INSTANTIATE(double, double);
+PHI_INSTANTIATE(complex64, complex64);
+PHI_INSTANTIATE(complex128, complex128);
+PHI_INSTANTIATE(int32_t, int32_t);
+PHI_INSTANTIATE(int64_t, int64_t);
 PHI_INSTANTIATE(bfloat16, bfloat16);
 PHI_INSTANTIATE(bfloat16, float);
 PHI_INSTANTIATE(float16, float16);

@@ -1,6 +1,6 @@
-// Scratch memory of half-precision matmuls: which method multiplies, how it splits the work over
-// threads, and how much memory each thread keeps. gemm_half.cc allocates what this header computes,
-// and the statements of kernels (core/device/scratch_context.h) plan it.
+// Scratch memory of matmuls, which only half precision needs: which method multiplies, how it
+// splits the work over threads, and how much memory each thread keeps. gemm_half.cc allocates what
+// this header computes, and the statements of kernels (core/device/scratch_context.h) plan it.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace phi {
 
 /// Plans the memory of gemm<T, Out> of this shape, with the method and the threads that this
-/// process would use. T is bfloat16 or float16; gemm of other types needs no scratch memory.
+/// process would use.
 template <typename T, typename Out>
 void plan_gemm_scratch(const GemmShape& shape, PlannedScratch* scratch, GemmIsa isa = gemm_isa());
 

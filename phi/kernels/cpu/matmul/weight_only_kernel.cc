@@ -4,12 +4,14 @@
 #include <type_traits>
 #include <vector>
 
+#include "phi/core/device/scratch_context.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/quantized.h"
 #include "phi/kernels/cpu/check_elements.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/cpu/matmul/gemm.h"
+#include "phi/kernels/cpu/matmul/gemm_scratch.h"
 #include "phi/kernels/cpu/matmul/weight_rows.h"
 #include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/functors/quantize.h"
@@ -31,27 +33,37 @@ void for_each_scale_group(int64_t k, int group_size, F f) {
     f(ScaleGroup{begin / size, begin, std::min(begin + size, k)});
 }
 
-/// A weight of weight_only_linear: int8 numbers [n, k] and scales [groups, n].
-template <typename C>
-struct Weight {
-  const int8_t* data;
-  const C* scales;
+/// The extents of a weight of weight_only_linear, whose numbers are [n, k].
+struct WeightExtents {
   int64_t n;
   int64_t k;
   int group_size;
 
+  WeightExtents(const DenseTensor& weight, int size)
+      : n(weight.dims()[0]), k(weight.dims()[1]), group_size(size) {}
+};
+
+/// A weight: int8 numbers [n, k] and scales [groups, n].
+template <typename C>
+struct Weight : WeightExtents {
+  const int8_t* data;
+  const C* scales;
+
   Weight(const DenseTensor& weight, const DenseTensor& scale, int size)
-      : data(weight.data<int8_t>()),
-        scales(scale.data<C>()),
-        n(weight.dims()[0]),
-        k(weight.dims()[1]),
-        group_size(size) {}
+      : WeightExtents(weight, size), data(weight.data<int8_t>()), scales(scale.data<C>()) {}
 };
 
 /// Number of rows of x up to which multiply_few_rows is faster. bfloat16 matmuls have their own
 /// instructions, and double is not limited by memory, so their limit is lower.
 template <typename T>
 constexpr int64_t kFewRows = std::is_same_v<T, bfloat16> || std::is_same_v<T, double> ? 16 : 32;
+
+/// Whether multiply_few_rows multiplies m rows of x, or else multiply_blocks.
+template <typename T>
+bool has_few_rows(const WeightExtents& w, int64_t m) {
+  const bool is_short = group_rows(w.k, w.group_size) < kWeightLanes;  // too short to vectorise
+  return w.k == 0 || (m <= kFewRows<T> && !is_short);
+}
 
 /// Computes columns [begin, end) of out for kRows rows of x.
 template <int kRows, typename T, typename C>
@@ -124,39 +136,57 @@ struct WeightTile {
   int64_t size() const { return end - begin; }
 };
 
-/// Calls f(Block, its numbers as T) for blocks of kRows rows of the weight, each row from its first
-/// to its last element. A block stays in the L2 cache for its matmuls.
-template <int64_t kRows, typename T, typename C, typename F>
-void for_each_weight_block(const Weight<C>& w, F f) {
+/// Most elements of a row of a tile. A tile of kRows rows stays in the L2 cache for its matmuls.
+template <int64_t kRows, typename T>
+int64_t longest_tile(const WeightExtents& w) {
   constexpr int64_t kElements = (1 << 20) / (kRows * sizeof(T));
-  const int64_t longest = std::min(kElements, group_rows(w.k, w.group_size));
-  std::vector<T> wide(static_cast<size_t>(std::min(kRows, w.n) * longest));
+  return std::min(kElements, group_rows(w.k, w.group_size));
+}
+
+/// Calls f for tiles of kRows rows of the weight, each row from its first to its last element.
+template <int64_t kRows, typename T, typename F>
+void for_each_weight_tile(const WeightExtents& w, F f) {
+  const int64_t longest = longest_tile<kRows, T>(w);
   for (int64_t row = 0; row < w.n; row += kRows) {
     const int64_t rows = std::min(kRows, w.n - row);
     for_each_scale_group(w.k, w.group_size, [&](const ScaleGroup& group) {
-      for (int64_t begin = group.begin; begin < group.end; begin += longest) {
-        const WeightTile block{row, rows, group.index, begin, std::min(begin + longest, group.end)};
-        for (int64_t r = 0; r < rows; ++r) {
-          widen(w.data + (row + r) * w.k + begin, block.size(), wide.data() + r * block.size());
-        }
-        f(block, wide.data());
-      }
+      for (int64_t begin = group.begin; begin < group.end; begin += longest)
+        f(WeightTile{row, rows, group.index, begin, std::min(begin + longest, group.end)});
     });
   }
 }
 
+/// for_each_weight_tile, with the tile's numbers as T.
+template <int64_t kRows, typename T, typename C, typename F>
+void for_each_weight_block(const Weight<C>& w, F f) {
+  std::vector<T> wide(static_cast<size_t>(std::min(kRows, w.n) * longest_tile<kRows, T>(w)));
+  for_each_weight_tile<kRows, T>(w, [&](const WeightTile& block) {
+    for (int64_t r = 0; r < block.rows; ++r) {
+      widen(w.data + (block.row + r) * w.k + block.begin, block.size(),
+            wide.data() + r * block.size());
+    }
+    f(block, wide.data());
+  });
+}
+
+/// The matmul of a tile by multiply_blocks.
+GemmShape tile_shape(int64_t m, const WeightTile& tile) {
+  return {.m = m, .n = tile.rows, .k = tile.size(), .trans_b = true};
+}
+
+constexpr int64_t kTileRows = 128;  // of multiply_blocks; fewer make matmuls slow
+
 /// Same result as multiply_few_rows, for any number of rows, by matmuls.
 template <typename T, typename C>
 void multiply_blocks(const Weight<C>& w, int64_t m, const T* x, const T* bias, T* out) {
-  constexpr int64_t kRows = 128;  // fewer make matmuls slow
   std::vector<C> product;
   std::vector<C> sum;
-  for_each_weight_block<kRows, T>(w, [&](const WeightTile& block, const T* wide) {
+  for_each_weight_block<kTileRows, T>(w, [&](const WeightTile& block, const T* wide) {
     const int64_t n = block.rows;
     if (block.begin == 0) sum.assign(static_cast<size_t>(m * n), C(0));
     product.resize(sum.size());
-    const GemmShape shape{.m = m, .n = n, .k = block.size(), .trans_b = true};
-    gemm<T>(shape, 1, x + block.begin, w.k, wide, block.size(), 0, product.data(), n);
+    gemm<T>(tile_shape(m, block), 1, x + block.begin, w.k, wide, block.size(), 0, product.data(),
+            n);
     const C* factors = w.scales + block.group * w.n + block.row;
     for (int64_t r = 0; r < m; ++r) {
       for (int64_t c = 0; c < n; ++c) sum[r * n + c] += product[r * n + c] * factors[c];
@@ -226,12 +256,23 @@ void WeightOnlyLinearKernel(const Context&, const DenseTensor& x, const DenseTen
   const int64_t m = x.dims().numel(0, x.ndim() - 1);
   const T* shifts = bias ? bias->data<T>() : nullptr;
   T* to = out->mutable_data<T>();
-  const bool is_short = group_rows(w.k, group_size) < kWeightLanes;  // too short to vectorise
-  if (w.k == 0 || (m <= kFewRows<T> && !is_short)) {
+  if (has_few_rows<T>(w, m)) {
     const ComputeArray<C> rows(&x);
     return multiply_few_rows(w, m, rows.data(), shifts, to);
   }
   multiply_blocks(w, m, x.data<T>(), shifts, to);
+}
+
+template <typename T, typename Context>
+void WeightOnlyLinearScratch(const Context& ctx, const DenseTensor& x, const DenseTensor& weight,
+                             const DenseTensor* /*bias*/, const DenseTensor& /*weight_scale*/,
+                             int group_size, DenseTensor* /*out*/) {
+  const WeightExtents w(weight, group_size);
+  const int64_t m = x.dims().numel(0, x.ndim() - 1);
+  if (has_few_rows<T>(w, m)) return;
+  for_each_weight_tile<kTileRows, T>(w, [&](const WeightTile& tile) {
+    plan_gemm_scratch<T, compute_t<T>>(tile_shape(m, tile), &ctx.scratch());
+  });
 }
 
 /// x_grad = (out_grad * scale) times the int8 numbers, for each group of x_grad's columns.
@@ -264,6 +305,8 @@ void WeightOnlyLinearGradKernel(const Context&, const DenseTensor& weight,
 PHI_REGISTER_KERNEL(weight_quantize, CPU, WeightQuantizeKernel, Floats);
 PHI_REGISTER_KERNEL(weight_dequantize, CPU, WeightDequantizeKernel, Floats);
 PHI_REGISTER_KERNEL(weight_only_linear, CPU, WeightOnlyLinearKernel, Floats);
+PHI_REGISTER_SCRATCH(weight_only_linear, WeightOnlyLinearScratch, Halves);
 PHI_REGISTER_KERNEL(weight_only_linear_grad, CPU, WeightOnlyLinearGradKernel, Floats);
+PHI_REGISTER_NO_SCRATCH(weight_only_linear_grad, Halves);
 
 }  // namespace phi

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "phi/common/errors.h"
+#include "phi/core/device/scratch_context.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/sequence.h"
 #include "phi/kernels/cpu/sequence/lengths.h"
@@ -138,6 +139,7 @@ void GatherTreeKernel(const Context&, const DenseTensor& ids, const DenseTensor&
 }
 
 PHI_REGISTER_KERNEL(viterbi_decode, CPU, ViterbiDecodeKernel, Floats);
+PHI_REGISTER_NO_SCRATCH(viterbi_decode, Halves);
 PHI_REGISTER_KERNEL(gather_tree, CPU, GatherTreeKernel, SignedIntegers);
 
 }  // namespace phi

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "phi/core/device/scratch_context.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/sequence.h"
 #include "phi/kernels/cpu/loop_isa.h"
@@ -136,5 +137,6 @@ void RecurrentLayerGradKernel(const Context&, const DenseTensor& gates, const De
 }
 
 PHI_REGISTER_KERNEL(recurrent_layer_grad, CPU, RecurrentLayerGradKernel, Floats);
+PHI_REGISTER_NO_SCRATCH(recurrent_layer_grad, Halves);
 
 }  // namespace phi

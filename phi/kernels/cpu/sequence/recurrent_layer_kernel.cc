@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "phi/core/device/scratch_context.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/sequence.h"
 #include "phi/kernels/cpu/loop_isa.h"
@@ -93,5 +94,6 @@ void RecurrentLayerKernel(const Context&, const DenseTensor& gates, const DenseT
 }
 
 PHI_REGISTER_KERNEL(recurrent_layer, CPU, RecurrentLayerKernel, Floats);
+PHI_REGISTER_NO_SCRATCH(recurrent_layer, Halves);
 
 }  // namespace phi

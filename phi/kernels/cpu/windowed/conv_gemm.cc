@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "phi/kernels/cpu/matmul/gemm_scratch.h"
 #include "phi/kernels/cpu/windowed/columns.h"
 
 namespace phi {
@@ -24,6 +25,28 @@ int64_t result_at(const ConvProblem& p, int64_t n, int64_t g) {
 }
 int64_t filter_at(const ConvProblem& p, int64_t g) { return g * p.group_m() * p.column_rows(); }
 
+// The matmuls of one group of channels.
+
+GemmShape forward_shape(const ConvProblem& p) {
+  return {.m = p.group_m(), .n = p.sliding.num_positions(), .k = p.column_rows()};
+}
+GemmShape image_grad_shape(const ConvProblem& p) {
+  return {.m = p.column_rows(), .n = p.sliding.num_positions(), .k = p.group_m(), .trans_a = true};
+}
+GemmShape filter_grad_shape(const ConvProblem& p) {
+  return {.m = p.group_m(), .n = p.column_rows(), .k = p.sliding.num_positions(), .trans_b = true};
+}
+
+// Elements of the arrays of one group of channels.
+
+int64_t columns_size(const ConvProblem& p) { return p.column_rows() * p.sliding.num_positions(); }
+int64_t image_group_size(const ConvProblem& p) { return p.group_c() * p.sliding.pixels(); }
+
+template <typename T>
+size_t bytes_of(int64_t elements) {
+  return static_cast<size_t>(elements) * sizeof(T);
+}
+
 /// The columns of one group of channels; the image itself if that has the same elements.
 template <typename T>
 class ImageColumns {
@@ -32,11 +55,15 @@ class ImageColumns {
   const T* of(const T* image) {
     const Sliding& s = p_.sliding;
     if (s.is_pointwise()) return image;
-    T* columns = room_.room<T>(p_.column_rows() * s.num_positions());
+    T* columns = room_.room<T>(columns_size(p_));
     for (int64_t c = 0; c < p_.group_c(); ++c) {
       image_to_columns(s, image + c * s.pixels(), columns + c * s.taps() * s.num_positions());
     }
     return columns;
+  }
+  /// The memory of of().
+  static size_t nbytes(const ConvProblem& p) {
+    return p.sliding.is_pointwise() ? 0 : bytes_of<T>(columns_size(p));
   }
 
  private:
@@ -49,7 +76,7 @@ class ImageColumns {
 template <typename T>
 void conv_forward(const ConvProblem& p, const T* image, const T* filter, T* result) {
   const int64_t positions = p.sliding.num_positions();
-  const GemmShape shape{.m = p.group_m(), .n = positions, .k = p.column_rows()};
+  const GemmShape shape = forward_shape(p);
   ImageColumns<T> columns(p);
   for_each_conv_group(p, [&](int64_t n, int64_t g) {
     const T* b = columns.of(image + image_at(p, n, g));
@@ -59,15 +86,21 @@ void conv_forward(const ConvProblem& p, const T* image, const T* filter, T* resu
 }
 
 template <typename T>
+void plan_conv_forward(const ConvProblem& p, PlannedScratch* scratch) {
+  const PlannedScratch::Block columns(*scratch, ImageColumns<T>::nbytes(p));
+  plan_gemm_scratch<T, T>(forward_shape(p), scratch);
+}
+
+template <typename T>
 void conv_image_grad(const ConvProblem& p, const T* result_grad, const T* filter, T* image_grad) {
   using C = compute_t<T>;
   const Sliding& s = p.sliding;
   const int64_t positions = s.num_positions();
-  const int64_t group_size = p.group_c() * s.pixels();
-  const GemmShape shape{.m = p.column_rows(), .n = positions, .k = p.group_m(), .trans_a = true};
+  const int64_t group_size = image_group_size(p);
+  const GemmShape shape = image_grad_shape(p);
   Workspace columns_room;
   Workspace sums_room;
-  C* columns = columns_room.room<C>(shape.m * positions);
+  C* columns = columns_room.room<C>(columns_size(p));
   C* sums = sums_room.room<C>(group_size);
   for_each_conv_group(p, [&](int64_t n, int64_t g) {
     gemm<T, C>(shape, 1, filter + filter_at(p, g), shape.m, result_grad + result_at(p, n, g),
@@ -81,10 +114,18 @@ void conv_image_grad(const ConvProblem& p, const T* result_grad, const T* filter
 }
 
 template <typename T>
+void plan_conv_image_grad(const ConvProblem& p, PlannedScratch* scratch) {
+  using C = compute_t<T>;
+  const PlannedScratch::Block columns(*scratch, bytes_of<C>(columns_size(p)));
+  const PlannedScratch::Block sums(*scratch, bytes_of<C>(image_group_size(p)));
+  plan_gemm_scratch<T, C>(image_grad_shape(p), scratch);
+}
+
+template <typename T>
 void conv_filter_grad(const ConvProblem& p, const T* image, const T* result_grad, T* filter_grad) {
   using C = compute_t<T>;
   const int64_t positions = p.sliding.num_positions();
-  const GemmShape shape{.m = p.group_m(), .n = p.column_rows(), .k = positions, .trans_b = true};
+  const GemmShape shape = filter_grad_shape(p);
   ImageColumns<T> columns(p);
   Workspace room;
   C* sums = room.room<C>(p.filter_size());
@@ -97,7 +138,18 @@ void conv_filter_grad(const ConvProblem& p, const T* image, const T* result_grad
   convert(sums, filter_grad, p.filter_size());
 }
 
+template <typename T>
+void plan_conv_filter_grad(const ConvProblem& p, PlannedScratch* scratch) {
+  using C = compute_t<T>;
+  const PlannedScratch::Block columns(*scratch, ImageColumns<T>::nbytes(p));
+  const PlannedScratch::Block sums(*scratch, bytes_of<C>(p.filter_size()));
+  plan_gemm_scratch<T, C>(filter_grad_shape(p), scratch);
+}
+
 #define INSTANTIATE(T)                                                          \
+  template void plan_conv_forward<T>(const ConvProblem&, PlannedScratch*);      \
+  template void plan_conv_image_grad<T>(const ConvProblem&, PlannedScratch*);   \
+  template void plan_conv_filter_grad<T>(const ConvProblem&, PlannedScratch*);  \
   template void conv_forward<T>(const ConvProblem&, const T*, const T*, T*);    \
   template void conv_image_grad<T>(const ConvProblem&, const T*, const T*, T*); \
   template void conv_filter_grad<T>(const ConvProblem&, const T*, const T*, T*);

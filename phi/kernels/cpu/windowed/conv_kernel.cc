@@ -2,6 +2,7 @@
 // channels that are last to the front first.
 #include <algorithm>
 
+#include "phi/core/device/scratch_context.h"
 #include "phi/kernels/cpu/device_primitives.h"
 #include "phi/kernels/cpu/windowed/conv_gemm.h"
 #include "phi/kernels/cpu/windowed/conv_onednn.h"
@@ -23,6 +24,11 @@ void swap_last(const T* from, int64_t n, int64_t rows, int64_t columns, T* to) {
   }
 }
 
+/// Elements of a channels-first copy; 0 if no copy is necessary.
+int64_t copy_size(const ConvProblem& p, int64_t channels, int64_t pixels) {
+  return p.channels_last ? p.n * channels * pixels : 0;
+}
+
 /// A channels-first copy of an array, or the array itself if its channels are first.
 template <typename T>
 class ChannelsFirst {
@@ -30,7 +36,7 @@ class ChannelsFirst {
   ChannelsFirst(const ConvProblem& p, const T* data, int64_t channels, int64_t pixels)
       : data_(data) {
     if (!p.channels_last) return;
-    T* copy = room_.room<T>(p.n * channels * pixels);
+    T* copy = room_.room<T>(copy_size(p, channels, pixels));
     swap_last(data, p.n, pixels, channels, copy);
     data_ = copy;
   }
@@ -47,7 +53,7 @@ template <typename T, typename Make>
 void make_channels_first(const ConvProblem& p, T* to, int64_t channels, int64_t pixels, Make make) {
   if (!p.channels_last) return make(to);
   Workspace room;
-  T* made = room.room<T>(p.n * channels * pixels);
+  T* made = room.room<T>(copy_size(p, channels, pixels));
   make(made);
   swap_last(made, p.n, channels, pixels, to);
 }
@@ -87,8 +93,61 @@ void filter_grad(const CpuContext&, const ConvProblem& p, const T* image, const 
   conv_filter_grad(p, first.data(), grad_first.data(), grad);
 }
 
+// The primitives of ScratchContext, which plan the scratch memory of the functions above. oneDNN
+// allocates its own memory.
+
+template <typename T>
+bool needs_scratch(const ConvProblem& p) {
+  if (p.is_empty()) return false;
+  return !std::is_same_v<T, float> || !onednn_takes(p);
+}
+
+/// Plans the channels-first copies of an image and a result for the lifetime of this object.
+template <typename T>
+class CopyScratch {
+ public:
+  CopyScratch(PlannedScratch& scratch, const ConvProblem& p)
+      : image_(scratch, bytes(copy_size(p, p.c, p.sliding.pixels()))),
+        result_(scratch, bytes(copy_size(p, p.m, p.sliding.num_positions()))) {}
+
+ private:
+  static size_t bytes(int64_t elements) { return static_cast<size_t>(elements) * sizeof(T); }
+
+  PlannedScratch::Block image_, result_;
+};
+
+template <typename T>
+void convolve(const ScratchContext& ctx, const ConvProblem& p, const T*, const T*, T*) {
+  if (!needs_scratch<T>(p)) return;
+  const CopyScratch<T> copies(ctx.scratch(), p);
+  plan_conv_forward<T>(p, &ctx.scratch());
+}
+
+template <typename T>
+void image_grad(const ScratchContext& ctx, const ConvProblem& p, const T*, const T*, T*) {
+  if (!needs_scratch<T>(p)) return;
+  const CopyScratch<T> copies(ctx.scratch(), p);
+  plan_conv_image_grad<T>(p, &ctx.scratch());
+}
+
+template <typename T>
+void filter_grad(const ScratchContext& ctx, const ConvProblem& p, const T*, const T*, T*) {
+  if (!needs_scratch<T>(p)) return;
+  const CopyScratch<T> copies(ctx.scratch(), p);
+  plan_conv_filter_grad<T>(p, &ctx.scratch());
+}
+
 }  // namespace
 
 }  // namespace phi
 
 #include "phi/kernels/templates/windowed/conv.h"
+
+namespace phi {
+
+PHI_REGISTER_SCRATCH(conv, ConvKernel, Floats);
+PHI_REGISTER_SCRATCH(conv_grad, ConvGradKernel, Floats);
+PHI_REGISTER_SCRATCH(conv_transpose, ConvTransposeKernel, Floats);
+PHI_REGISTER_SCRATCH(conv_transpose_grad, ConvTransposeGradKernel, Floats);
+
+}  // namespace phi

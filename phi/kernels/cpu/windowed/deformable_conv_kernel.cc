@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "phi/core/device/scratch_context.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/conv.h"
 #include "phi/kernels/cpu/convert.h"
@@ -16,6 +17,11 @@
 
 namespace phi {
 namespace {
+
+/// Elements of the columns of an image.
+int64_t columns_size(const DenseTensor& x, const DenseTensor& offset, const DenseTensor& filter) {
+  return x.dims()[1] * filter.dims().numel(2, 4) * offset.dims().numel(2, 4);
+}
 
 /// A place between the elements of one channel [h, w]; elements outside are zeros.
 template <typename C>
@@ -171,7 +177,7 @@ void DeformableConvKernel(const Context&, const DenseTensor& x, const DenseTenso
   using C = compute_t<T>;
   const Deformable<T> d(x, offset, filter, mask, strides, paddings, dilations, deformable_groups);
   const GemmShape shape{.m = d.m / d.groups, .n = d.positions(), .k = d.rows()};
-  ScratchVector<C> columns(static_cast<size_t>(d.c * d.sliding.taps() * d.positions()));
+  ScratchVector<C> columns(static_cast<size_t>(columns_size(x, offset, filter)));
   GradientSums<C> sums(out);
   for (int64_t i = 0; i < d.n; ++i) {
     d.fill_columns(i, columns.data());
@@ -181,6 +187,17 @@ void DeformableConvKernel(const Context&, const DenseTensor& x, const DenseTenso
     }
   }
   sums.template give<T>(out);
+}
+
+template <typename T, typename Context>
+void DeformableConvScratch(const Context& ctx, const DenseTensor& x, const DenseTensor& offset,
+                           const DenseTensor& filter, const DenseTensor* /*mask*/,
+                           const std::vector<int>& /*strides*/,
+                           const std::vector<int>& /*paddings*/,
+                           const std::vector<int>& /*dilations*/, int /*deformable_groups*/,
+                           int /*groups*/, DenseTensor* /*out*/) {
+  const auto elements = static_cast<size_t>(columns_size(x, offset, filter));
+  const PlannedScratch::Block columns(ctx.scratch(), elements * sizeof(compute_t<T>));
 }
 
 /// Any gradient may be null.
@@ -197,7 +214,7 @@ void DeformableConvGradKernel(const Context&, const DenseTensor& x, const DenseT
   const int64_t each = d.positions();
   const int64_t group_m = d.m / d.groups;
   const ComputeArray<C> given(&out_grad);
-  ScratchVector<C> columns(static_cast<size_t>(d.c * d.sliding.taps() * each));
+  ScratchVector<C> columns(static_cast<size_t>(columns_size(x, offset, filter)));
   GradientSums<C> x_sums(x_grad);
   GradientSums<C> offset_sums(offset_grad);
   GradientSums<C> filter_sums(filter_grad);
@@ -246,7 +263,21 @@ void DeformableConvGradKernel(const Context&, const DenseTensor& x, const DenseT
   mask_sums.template give<T>(mask_grad);
 }
 
+template <typename T, typename Context>
+void DeformableConvGradScratch(const Context& ctx, const DenseTensor& x, const DenseTensor& offset,
+                               const DenseTensor& filter, const DenseTensor* mask,
+                               const DenseTensor& /*out_grad*/, const std::vector<int>& strides,
+                               const std::vector<int>& paddings, const std::vector<int>& dilations,
+                               int deformable_groups, int groups, DenseTensor* /*x_grad*/,
+                               DenseTensor* /*offset_grad*/, DenseTensor* /*filter_grad*/,
+                               DenseTensor* /*mask_grad*/) {
+  DeformableConvScratch<T>(ctx, x, offset, filter, mask, strides, paddings, dilations,
+                           deformable_groups, groups, nullptr);
+}
+
 PHI_REGISTER_KERNEL(deformable_conv, CPU, DeformableConvKernel, Floats);
+PHI_REGISTER_SCRATCH(deformable_conv, DeformableConvScratch, Floats);
 PHI_REGISTER_KERNEL(deformable_conv_grad, CPU, DeformableConvGradKernel, Floats);
+PHI_REGISTER_SCRATCH(deformable_conv_grad, DeformableConvGradScratch, Floats);
 
 }  // namespace phi

@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "phi/core/dense_tensor.h"
+#include "phi/core/storage/memory_ledger.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/matmul/einsum_labels.h"
 #include "phi/kernels/matmul/gemm_plan.h"
 #include "phi/kernels/pieces.h"
+#include "phi/kernels/templates/data_of.h"
 #include "phi/kernels/templates/sum_over.h"
 
 namespace phi {
@@ -41,6 +43,7 @@ void scatter(const Context& ctx, const LabelledArray& x, const EinsumLabels& pla
 
 template <typename T, typename Context>
 LabelledArray made(const Context& ctx, const EinsumLabels& labels) {
+  const MemoryUseScope use(MemoryUse::kWorkspace);
   return {labels, DenseTensor::empty({labels.dims, dtype_of<T>()}, ctx.place())};
 }
 
@@ -70,8 +73,8 @@ LabelledArray summed(const Context& ctx, LabelledArray x, const std::string& nee
   if (gone.empty()) return x;
   x = arranged<T>(ctx, std::move(x), kept + gone);
   LabelledArray result = made<T>(ctx, labels_of(kept, x.labels.extents(kept)));
-  sum_rows(ctx, x.array.template data<T>(), result.array.numel(), x.labels.extents(gone).numel(),
-           result.array.template mutable_data<T>());
+  sum_rows(ctx, data_of<T>(ctx, x.array), result.array.numel(), x.labels.extents(gone).numel(),
+           mutable_data_of<T>(ctx, &result.array));
   return result;
 }
 
@@ -97,8 +100,8 @@ LabelledArray multiplied(const Context& ctx, LabelledArray a, LabelledArray b,
   const MatrixBatch c{left.matrices.batch,
                       left.transposed ? left.matrices.columns : left.matrices.rows,
                       right.transposed ? right.matrices.rows : right.matrices.columns};
-  batched_matmul(ctx, left, a.array.template data<T>(), right, b.array.template data<T>(), c,
-                 result.array.template mutable_data<T>());
+  batched_matmul(ctx, left, data_of<T>(ctx, a.array), right, data_of<T>(ctx, b.array), c,
+                 mutable_data_of<T>(ctx, &result.array));
   return result;
 }
 

@@ -44,7 +44,7 @@ void EinsumGradKernel(const Context& ctx, std::span<const DenseTensor* const> x,
     }
     const EinsumLabels& own = factors[i].labels;
     if (own.letters != terms.inputs[i].before)
-      fill(ctx, x_grad[i]->mutable_data<T>(), x_grad[i]->numel(), T(0));
+      fill(ctx, mutable_data_of<T>(ctx, x_grad[i]), x_grad[i]->numel(), T(0));
     scatter<T>(ctx, contract<T>(ctx, std::move(others), own.letters), own, x_grad[i]);
   }
 }

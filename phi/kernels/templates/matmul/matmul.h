@@ -12,7 +12,8 @@ template <typename T, typename Context>
 void MatmulKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y, bool transpose_x,
                   bool transpose_y, DenseTensor* out) {
   const MatmulOperands in(x.dims(), y.dims(), transpose_x, transpose_y);
-  batched_matmul(ctx, in.x, x.data<T>(), in.y, y.data<T>(), in.out, out->mutable_data<T>());
+  batched_matmul(ctx, in.x, data_of<T>(ctx, x), in.y, data_of<T>(ctx, y), in.out,
+                 mutable_data_of<T>(ctx, out));
 }
 
 PHI_REGISTER_KERNEL(matmul, PHI_DEVICE, MatmulKernel, MatmulTypes);

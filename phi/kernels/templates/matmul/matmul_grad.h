@@ -49,16 +49,16 @@ void MatmulGradKernel(const Context& ctx, const DenseTensor& x, const DenseTenso
                       const DenseTensor& out_grad, bool transpose_x, bool transpose_y,
                       DenseTensor* x_grad, DenseTensor* y_grad) {
   const MatmulOperands ops(x.dims(), y.dims(), transpose_x, transpose_y);
-  const T* g_data = out_grad.data<T>();
+  const T* g_data = data_of<T>(ctx, out_grad);
   if (x_grad) {
-    T* to = x_grad->mutable_data<T>();
+    T* to = mutable_data_of<T>(ctx, x_grad);
     const DenseTensor y_conjugated = conjugated<T>(ctx, y);
-    GradMatmul::of_x(ops).run(ctx, g_data, y_conjugated.template data<T>(), to);
+    GradMatmul::of_x(ops).run(ctx, g_data, data_of<T>(ctx, y_conjugated), to);
   }
   if (y_grad) {
-    T* to = y_grad->mutable_data<T>();
+    T* to = mutable_data_of<T>(ctx, y_grad);
     const DenseTensor x_conjugated = conjugated<T>(ctx, x);
-    GradMatmul::of_y(ops).run(ctx, g_data, x_conjugated.template data<T>(), to);
+    GradMatmul::of_y(ops).run(ctx, g_data, data_of<T>(ctx, x_conjugated), to);
   }
 }
 

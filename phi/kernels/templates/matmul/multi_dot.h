@@ -6,6 +6,7 @@
 
 #include "phi/common/chain_order.h"
 #include "phi/core/kernel_registry.h"
+#include "phi/core/storage/memory_ledger.h"
 #include "phi/generated/kernels/matmul.h"
 #include "phi/kernels/templates/matmul/operands.h"
 
@@ -37,13 +38,14 @@ template <typename T, typename Context>
 void multiply(const Context& ctx, const Factor& a, bool transpose_a, const Factor& b,
               bool transpose_b, DenseTensor* to) {
   const MatrixBatch c{{}, transpose_a ? a.columns : a.rows, transpose_b ? b.rows : b.columns};
-  batched_matmul(ctx, a.operand(transpose_a), a.array.template data<T>(), b.operand(transpose_b),
-                 b.array.template data<T>(), c, to->template mutable_data<T>());
+  batched_matmul(ctx, a.operand(transpose_a), data_of<T>(ctx, a.array), b.operand(transpose_b),
+                 data_of<T>(ctx, b.array), c, mutable_data_of<T>(ctx, to));
 }
 
 template <typename T, typename Context>
 Factor product(const Context& ctx, const Factor& a, bool transpose_a, const Factor& b) {
   Factor c{{}, transpose_a ? a.columns : a.rows, b.columns};
+  const MemoryUseScope use(MemoryUse::kWorkspace);
   c.array = DenseTensor::empty({{c.rows, c.columns}, dtype_of<T>()}, ctx.place());
   multiply<T>(ctx, a, transpose_a, b, false, &c.array);
   return c;

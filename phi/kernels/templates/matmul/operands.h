@@ -6,6 +6,7 @@
 #include "phi/core/dense_tensor.h"
 #include "phi/kernels/functors/hd.h"
 #include "phi/kernels/matmul/gemm_plan.h"
+#include "phi/kernels/templates/data_of.h"
 
 namespace phi {
 
@@ -26,7 +27,8 @@ DenseTensor conjugated(const Context& ctx, const DenseTensor& x) {
     return x;
   } else {
     DenseTensor copy = DenseTensor::empty(x.meta(), ctx.place());
-    unary_loop(ctx, x.data<T>(), copy.mutable_data<T>(), x.numel(), detail::Conjugate<T>());
+    unary_loop(ctx, data_of<T>(ctx, x), mutable_data_of<T>(ctx, &copy), x.numel(),
+               detail::Conjugate<T>());
     return copy;
   }
 }

@@ -9,6 +9,7 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/conv.h"
+#include "phi/kernels/templates/data_of.h"
 #include "phi/kernels/windowed/conv_problem.h"
 
 namespace phi {
@@ -22,7 +23,8 @@ void ConvKernel(const Context& ctx, const DenseTensor& input, const DenseTensor&
   const ConvProblem p =
       conv_problem(input.dims(), out->dims(), filter.dims(), input.dims(),
                    {strides, paddings, padding_algorithm, dilations}, data_format);
-  convolve<T>(ctx, p, input.data<T>(), filter.data<T>(), out->mutable_data<T>());
+  convolve<T>(ctx, p, data_of<T>(ctx, input), data_of<T>(ctx, filter),
+              mutable_data_of<T>(ctx, out));
 }
 
 /// Either gradient may be null.
@@ -36,9 +38,11 @@ void ConvGradKernel(const Context& ctx, const DenseTensor& input, const DenseTen
   const ConvProblem p =
       conv_problem(input.dims(), out_grad.dims(), filter.dims(), input.dims(),
                    {strides, paddings, padding_algorithm, dilations}, data_format);
-  const T* g = out_grad.data<T>();
-  if (input_grad) image_grad<T>(ctx, p, g, filter.data<T>(), input_grad->mutable_data<T>());
-  if (weights_grad) filter_grad<T>(ctx, p, input.data<T>(), g, weights_grad->mutable_data<T>());
+  const T* g = data_of<T>(ctx, out_grad);
+  if (input_grad)
+    image_grad<T>(ctx, p, g, data_of<T>(ctx, filter), mutable_data_of<T>(ctx, input_grad));
+  if (weights_grad)
+    filter_grad<T>(ctx, p, data_of<T>(ctx, input), g, mutable_data_of<T>(ctx, weights_grad));
 }
 
 /// The gradient of a convolution by its image, where x is the gradient of its result.
@@ -50,7 +54,7 @@ void ConvTransposeKernel(const Context& ctx, const DenseTensor& x, const DenseTe
   const ConvProblem p =
       conv_problem(out->dims(), x.dims(), filter.dims(), x.dims(),
                    {strides, paddings, padding_algorithm, dilations}, data_format);
-  image_grad<T>(ctx, p, x.data<T>(), filter.data<T>(), out->mutable_data<T>());
+  image_grad<T>(ctx, p, data_of<T>(ctx, x), data_of<T>(ctx, filter), mutable_data_of<T>(ctx, out));
 }
 
 template <typename T, typename Context>
@@ -63,9 +67,10 @@ void ConvTransposeGradKernel(const Context& ctx, const DenseTensor& x, const Den
   const ConvProblem p =
       conv_problem(out_grad.dims(), x.dims(), filter.dims(), x.dims(),
                    {strides, paddings, padding_algorithm, dilations}, data_format);
-  const T* g = out_grad.data<T>();
-  if (x_grad) convolve<T>(ctx, p, g, filter.data<T>(), x_grad->mutable_data<T>());
-  if (weights_grad) filter_grad<T>(ctx, p, g, x.data<T>(), weights_grad->mutable_data<T>());
+  const T* g = data_of<T>(ctx, out_grad);
+  if (x_grad) convolve<T>(ctx, p, g, data_of<T>(ctx, filter), mutable_data_of<T>(ctx, x_grad));
+  if (weights_grad)
+    filter_grad<T>(ctx, p, g, data_of<T>(ctx, x), mutable_data_of<T>(ctx, weights_grad));
 }
 
 PHI_REGISTER_KERNEL(conv, PHI_DEVICE, ConvKernel, Floats);

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -88,6 +90,24 @@ TEST_P(Ledgers, CountSmallStoragesWithTheirObjects) {
   if (!context_.is_dry()) {
     EXPECT_LE(cache.stats().peak_reserved, ledger_.reserved());
   }
+}
+
+class ZeroSource final : public Storage::Source {
+ public:
+  explicit ZeroSource(int64_t size) : meta_{{size}, DataType::INT8} {}
+  const TensorMeta& meta() const override { return meta_; }
+  void read(const Box&, DenseTensor* out) const override {
+    std::memset(out->mutable_raw_data(), 0, out->nbytes());
+  }
+
+ private:
+  TensorMeta meta_;
+};
+
+TEST_P(Ledgers, CountDeferredStoragesWithoutTheirObjects) {
+  const auto deferred = Storage::from_source(CPUPlace(), std::make_shared<const ZeroSource>(960));
+  deferred->materialise();
+  EXPECT_EQ(ledger_.reserved(), 960);
 }
 
 // A rank of a pipeline has tensors of other stages, without bytes.
