@@ -101,6 +101,44 @@ TEST(Memory, PoolsKeepWhatTheirThresholdSays) {
   EXPECT_WORKS(cudaMemPoolDestroy(pool));
 }
 
+TEST(Memory, AnAllocationTakesTheMemoryOfFreesBeforeItOnItsStream) {
+  Session gpu;
+  cudaMemPoolProps props{};
+  props.allocType = cudaMemAllocationTypePinned;
+  props.location.type = cudaMemLocationTypeDevice;
+  props.location.id = 0;
+  cudaMemPool_t pool = nullptr;
+  EXPECT_WORKS(cudaMemPoolCreate(&pool, &props));
+  uint64_t keeps_all = UINT64_MAX;
+  EXPECT_WORKS(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keeps_all));
+  cudaStream_t other = nullptr;
+  EXPECT_WORKS(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+  const auto allocate = [&](size_t size, cudaStream_t stream) {
+    void* memory = nullptr;
+    EXPECT_WORKS(cudaMallocFromPoolAsync(&memory, size * kMiB, pool, stream));
+    return memory;
+  };
+  void* first = allocate(8, gpu.stream);
+  EXPECT_WORKS(cudaFreeAsync(first, gpu.stream));
+  void* second = allocate(6, gpu.stream);
+  EXPECT_EQ(attribute_of(pool, cudaMemPoolAttrReservedMemCurrent), 8 * kMiB);
+  void* third = allocate(4, gpu.stream);
+  EXPECT_EQ(attribute_of(pool, cudaMemPoolAttrReservedMemCurrent), 10 * kMiB);
+  EXPECT_WORKS(cudaFreeAsync(second, gpu.stream));
+  void* fourth = allocate(2, other);  // whose work may come before the free
+  EXPECT_EQ(attribute_of(pool, cudaMemPoolAttrReservedMemCurrent), 12 * kMiB);
+  EXPECT_WORKS(cudaStreamSynchronize(gpu.stream));
+  EXPECT_WORKS(cudaStreamSynchronize(other));
+  EXPECT_EQ(attribute_of(pool, cudaMemPoolAttrUsedMemCurrent), 6 * kMiB);
+  EXPECT_WORKS(cudaFreeAsync(third, gpu.stream));
+  EXPECT_WORKS(cudaFreeAsync(fourth, other));
+  EXPECT_WORKS(cudaStreamSynchronize(gpu.stream));
+  EXPECT_WORKS(cudaStreamSynchronize(other));
+  EXPECT_EQ(attribute_of(pool, cudaMemPoolAttrUsedMemCurrent), 0u);
+  EXPECT_WORKS(cudaStreamDestroy(other));
+  EXPECT_WORKS(cudaMemPoolDestroy(pool));
+}
+
 TEST(Memory, KindsOfPointers) {
   Session gpu;
   const float* x = gpu.allocate<float>(4);

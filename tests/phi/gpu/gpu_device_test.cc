@@ -156,10 +156,12 @@ TEST_F(OnEmulator, MemoryThatIsNotThereIsTold) {
 
 TEST_F(OnEmulator, WhatThePoolReservesIsCounted) {
   constexpr int64_t kMiB = 1 << 20;
-  const Place place = GPUPlace(3);
+  const Place place = GPUPlace(0);
   RankContext rank;
   const RankContext::Scope scope(rank);
   rank.set_place(place);
+  release_cached();  // of other tests
+  reset_memory_peak(Tier::kDevice);
   EXPECT_EQ(memory_stats(place).reserved, 0);
   { const DenseTensor x = DenseTensor::empty({{3 * kMiB}, DataType::UINT8}, place); }
   const DenseTensor small = DenseTensor::empty({{100}, DataType::UINT8}, place);

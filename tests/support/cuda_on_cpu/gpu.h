@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -22,6 +23,14 @@ struct CUmemPoolHandle_st {
   size_t limit = 0;        // 0: the GPU's limit
   int reuse[3] = {1, 1, 1};
   bool destroyed = false;
+
+  // Bytes of frees that are queued on a stream. A later allocation on the stream takes their memory
+  // before they run.
+  struct QueuedFrees {
+    size_t untaken = 0;
+    size_t taken = 0;
+  };
+  std::map<cudaStream_t, QueuedFrees> queued_frees{};
 };
 
 namespace cuda_on_cpu {

@@ -15,17 +15,45 @@ constexpr size_t kReserveUnit = size_t{2} << 20;  // unit in which pools reserve
 size_t rounded(size_t n) { return (n + kReserveUnit - 1) / kReserveUnit * kReserveUnit; }
 
 // Reserves `size` bytes in the pool if the GPU has room. Requires the GPU's lock.
-bool take(Gpu& device, CUmemPoolHandle_st& pool, size_t size) {
-  const size_t reserved = std::max(pool.reserved, rounded(pool.used + size));
+bool take(Gpu& device, CUmemPoolHandle_st& pool, size_t size, cudaStream_t stream) {
+  CUmemPoolHandle_st::QueuedFrees& queued = pool.queued_frees[stream];
+  const size_t needed = pool.used + size;
+  const size_t reused =
+      needed > pool.reserved ? std::min(needed - pool.reserved, queued.untaken) : 0;
+  const size_t reserved = std::max(pool.reserved, rounded(needed - reused));
   const size_t more = reserved - pool.reserved;
   if (device.plain + device.pooled + more > settings().memory) return false;
   if (pool.limit != 0 && reserved > pool.limit) return false;
   device.pooled += more;
   pool.reserved = reserved;
-  pool.used += size;
+  pool.used += size - reused;
+  queued.untaken -= reused;
+  queued.taken += reused;
   pool.used_high = std::max(pool.used_high, pool.used);
   pool.reserved_high = std::max(pool.reserved_high, pool.reserved);
   return true;
+}
+
+CUmemPoolHandle_st* pool_of(const Arena::Allocation& allocation) {
+  return static_cast<CUmemPoolHandle_st*>(const_cast<void*>(allocation.pool));
+}
+
+void queue_free(Gpu& device, const Arena::Allocation& allocation, cudaStream_t stream) {
+  const std::lock_guard lock(device.mutex);
+  if (CUmemPoolHandle_st* const pool = pool_of(allocation))
+    pool->queued_frees[stream].untaken += allocation.size;
+}
+
+// What was taken of the memory is in use by others.
+void run_free(Gpu& device, const Arena::Allocation& allocation, cudaStream_t stream) {
+  const std::lock_guard lock(device.mutex);
+  CUmemPoolHandle_st* const pool = pool_of(allocation);
+  if (pool == nullptr) return;
+  CUmemPoolHandle_st::QueuedFrees& queued = pool->queued_frees[stream];
+  const size_t taken = std::min(allocation.size, queued.taken);
+  queued.taken -= taken;
+  queued.untaken -= allocation.size - taken;
+  pool->used += taken;
 }
 
 void shrink(Gpu& device, CUmemPoolHandle_st& pool, size_t keep) {
@@ -49,7 +77,7 @@ cudaError_t allocate_from(void** memory, size_t size, CUmemPoolHandle_st& pool,
   Gpu& device = gpu(pool.device);
   const auto takes = [&] {
     const std::lock_guard lock(device.mutex);
-    return take(device, pool, size);
+    return take(device, pool, size, stream);
   };
   if (!takes()) {
     run_what_can(pool.device);  // queued frees may release memory
@@ -101,8 +129,13 @@ cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream) {
     const auto allocation = to_free(device, memory);
     if (!allocation) return cudaErrorInvalidValue;
     if (!device->arena.give_up(allocation->begin)) return cudaErrorInvalidValue;
+    queue_free(*device, *allocation, stream);
     return enqueue(stream, {.name = "cudaFreeAsync",
-                            .run = [=] { end_life(*device, *allocation); },
+                            .run =
+                                [=] {
+                                  run_free(*device, *allocation, stream);
+                                  end_life(*device, *allocation);
+                                },
                             .devices = {device->index}});
   });
 }
