@@ -9,6 +9,8 @@
 #include "distributed/comm/dry/dry_world.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
+#include "phi/core/storage/memory_ledger.h"
+#include "tests/api/op_gradients.h"
 #include "tests/api/op_records.h"
 #include "tests/support/error_matchers.h"
 
@@ -80,6 +82,7 @@ TEST_P(Rows, CapturedProgramsDoTheSame) {
 // The metas of a dry call; nothing where they depend on data.
 std::optional<std::vector<TensorMeta>> metas_of_dry_call(const ParityCase& test) {
   distributed::DryWorld world(0, 1);
+  const distributed::World::Scope scope(world);
   std::vector<TensorMeta> metas;
   try {
     for (const Tensor& x : test.call(test.inputs)) metas.push_back(x.meta());
@@ -102,6 +105,33 @@ TEST_P(Rows, DryRunsHaveTheSameMetas) {
     for (size_t i = 0; i < expected.size(); ++i) {
       EXPECT_EQ((*metas)[i].to_string(), expected[i].meta().to_string());
     }
+  }
+}
+
+int64_t peak_of(const std::function<void()>& call) {
+  RankContext rank;
+  const RankContext::Scope scope(rank);
+  call();
+  return rank.memory()->stats(DeviceKind::CPU).peak;
+}
+
+int64_t planned_peak_of(const std::function<void()>& call) {
+  distributed::DryWorld world(0, 1);
+  const distributed::World::Scope scope(world);
+  const MemoryLedger ledger(*world.rank_context().memory());
+  call();
+  return world.rank_context().memory()->planned().peak;
+}
+
+TEST_P(Rows, DryRunsPlanWhatTheCallHolds) {
+  for (const ParityCase& test : chosen_cases(GetParam())) {
+    SCOPED_TRACE(test.name);
+    if (!has_known_shapes(test.call(test.inputs)) || !metas_of_dry_call(test)) continue;
+    const auto call = [&] { test.call(test.inputs); };
+    EXPECT_EQ(planned_peak_of(call), peak_of(call));
+    if (!is_differentiable(test)) continue;
+    const auto gradient = [&] { gradients(test, test.inputs); };
+    EXPECT_EQ(planned_peak_of(gradient), peak_of(gradient)) << "of gradients";
   }
 }
 

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "phi/core/dense_tensor.h"
+#include "phi/core/scratch_array.h"
 
 namespace phi {
 
@@ -17,7 +18,7 @@ DenseTensor converted(const Context& ctx, const DenseTensor& x) {
   if constexpr (std::is_same_v<To, T>) {
     return x;
   } else {
-    DenseTensor result = DenseTensor::empty({x.dims(), dtype_of<To>()}, ctx.place());
+    DenseTensor result = scratch_array({x.dims(), dtype_of<To>()}, ctx.place());
     convert(ctx, x.data<T>(), result.template mutable_data<To>(), x.numel());
     return result;
   }

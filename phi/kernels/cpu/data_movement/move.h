@@ -7,6 +7,7 @@
 
 #include "phi/core/dense_tensor.h"
 #include "phi/core/device/device_context.h"
+#include "phi/core/scratch_array.h"
 #include "phi/kernels/cpu/data_movement/pieces.h"
 
 namespace phi {
@@ -52,7 +53,7 @@ void sum_pieces_back(const CpuContext&, const Pieces& pieces, const DenseTensor&
 template <typename T>
 DenseTensor array_from_host(const CpuContext& ctx, const T* values, size_t n) {
   const TensorMeta meta{{static_cast<int64_t>(n)}, dtype_of<T>()};
-  DenseTensor array = DenseTensor::empty(meta, ctx.place());
+  DenseTensor array = scratch_array(meta, ctx.place());
   std::copy_n(values, n, array.mutable_data<T>());
   return array;
 }

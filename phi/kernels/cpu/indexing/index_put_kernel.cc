@@ -5,6 +5,7 @@
 
 #include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
+#include "phi/core/scratch_array.h"
 #include "phi/generated/kernels/indexing.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/cpu/indexing/index_positions.h"
@@ -34,7 +35,7 @@ void check_value(const Dims& value, const Dims& named) {
 template <typename T>
 DenseTensor broadcast_value(const DenseTensor& value, const Dims& shape) {
   if (value.numel() == shape.numel()) return value;
-  DenseTensor full = DenseTensor::empty({shape, value.dtype()}, value.place());
+  DenseTensor full = scratch_array({shape, value.dtype()}, value.place());
   if (shape.numel() == 0) return full;
   const T* from = value.data<T>();
   T* to = full.mutable_data<T>();

@@ -1,6 +1,7 @@
 // Solutions of systems of equations, and inverses, on the CPU.
 #include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
+#include "phi/core/scratch_array.h"
 #include "phi/generated/kernels/linalg.h"
 #include "phi/infermeta/linalg.h"
 #include "phi/kernels/cpu/linalg/small_matrices.h"
@@ -58,7 +59,7 @@ bool find_small_gradients(const linalg::Systems& systems, const DenseTensor& x,
   const int64_t count = linalg::matrices_in(x.dims());
   if (systems.side_step() != n * columns) return false;
   DenseTensor own;
-  if (!y_grad) own = DenseTensor::empty(out_grad.meta(), out_grad.place());
+  if (!y_grad) own = scratch_array(out_grad.meta(), out_grad.place());
   T* of_y = (y_grad ? *y_grad : own).mutable_data<T>();
   const auto singular = linalg::small_solve<T>({x.data<T>(), n, count, /*transposed=*/true},
                                                {out_grad.data<T>(), columns, n * columns}, of_y);
@@ -167,8 +168,8 @@ template <typename T, typename Context>
 void InverseGradKernel(const Context&, const DenseTensor& out, const DenseTensor& out_grad,
                        DenseTensor* x_grad) {
   const MatrixBatch matrices = matrices_of(out.dims(), VectorIs::kRow);
-  DenseTensor conjugates = DenseTensor::empty(out.meta(), out.place());
-  DenseTensor half = DenseTensor::empty(out.meta(), out.place());
+  DenseTensor conjugates = scratch_array(out.meta(), out.place());
+  DenseTensor half = scratch_array(out.meta(), out.place());
   const T* inverse = out.data<T>();
   T* to = conjugates.mutable_data<T>();
   const int64_t n = out.numel();

@@ -6,6 +6,7 @@
 
 #include "phi/core/dense_tensor.h"
 #include "phi/core/device/device_context.h"
+#include "phi/core/scratch_array.h"
 
 namespace phi {
 
@@ -14,10 +15,9 @@ class CombinedSums {
  public:
   /// In a dry run the sums have no bytes, and only the messages of combine() count.
   explicit CombinedSums(const KernelContext& ctx)
-      : values_(DenseTensor::empty({{kSums}, DataType::FLOAT64}, ctx.place())) {
-    if (!values_.initialized()) return;
-    data_ = values_.mutable_data<double>();
-    std::fill_n(data_, kSums, 0.0);
+      : values_(scratch_array({{kSums}, DataType::FLOAT64}, ctx.place())),
+        data_(values_.mutable_data<double>()) {
+    if (data_) std::fill_n(data_, kSums, 0.0);
   }
   double& operator[](int i) { return data_[i]; }
   /// Adds up the sums over all `ndim` tensor dims of the op's tensor number `input`.
@@ -28,7 +28,7 @@ class CombinedSums {
 
  private:
   DenseTensor values_;
-  double* data_ = nullptr;
+  double* data_;
 };
 
 }  // namespace phi

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "phi/core/kernel_registry.h"
+#include "phi/core/scratch_array.h"
 #include "phi/generated/kernels/elementwise_loss.h"
 #include "phi/kernels/cpu/loops/nary_loop.h"
 #include "phi/kernels/cpu/reduction/reduce_loop.h"
@@ -37,7 +38,7 @@ void KLDivLossKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
   };
   if (reduction == "none")
     return with_term([&](auto term) { nary_loop<T>({&x, &label}, out, term); });
-  DenseTensor terms = DenseTensor::empty({x.dims(), dtype_of<C>()}, ctx.place());
+  DenseTensor terms = scratch_array({x.dims(), dtype_of<C>()}, ctx.place());
   C* const to = terms.mutable_data<C>();
   with_term([&](auto term) { nary_loop<T>(std::array{&x, &label}, to, x.dims(), term); });
   const double by = kldiv_divisor(ctx, x, reduction);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "phi/core/kernel_registry.h"
+#include "phi/core/scratch_array.h"
 #include "phi/generated/kernels/image_norm.h"
 #include "phi/infermeta/image_norm.h"
 #include "phi/kernels/cpu/normalisation/channels.h"
@@ -46,13 +47,13 @@ class LocalBatch {
   }
   /// Counts the messages of `count` sums.
   void plan_sums(int count) const {
-    DenseTensor sums = DenseTensor::empty({Dims{dims_.channels}, DataType::FLOAT64}, ctx_.place());
+    DenseTensor sums = scratch_array({Dims{dims_.channels}, DataType::FLOAT64}, ctx_.place());
     for (int i = 0; i < count; ++i) combine(&sums);
   }
 
  private:
   void combine(double* sums) const {
-    DenseTensor all = DenseTensor::empty({Dims{dims_.channels}, DataType::FLOAT64}, CPUPlace());
+    DenseTensor all = scratch_array({Dims{dims_.channels}, DataType::FLOAT64}, CPUPlace());
     std::copy_n(sums, dims_.channels, all.mutable_data<double>());
     combine(&all);
     std::copy_n(all.data<double>(), dims_.channels, sums);

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "phi/core/kernel_registry.h"
+#include "phi/core/scratch_array.h"
 #include "phi/generated/kernels/updates.h"
 #include "phi/kernels/cpu/optimizer/step_loop.h"
 #include "phi/kernels/cpu/rows.h"
@@ -39,7 +40,7 @@ void write_weights(const TrainedParam& x, const C* weights) {
 
 /// Returns a new array to pass as a step's param, so that the step writes the direction there.
 DenseTensor scratch(const DenseTensor& like, DataType dtype) {
-  return DenseTensor::empty({like.dims(), dtype}, CPUPlace());
+  return scratch_array({like.dims(), dtype}, CPUPlace());
 }
 
 /// Adds up two sums of squares over the ranks that hold parts of the param.

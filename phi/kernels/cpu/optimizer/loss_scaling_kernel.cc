@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "phi/core/kernel_registry.h"
+#include "phi/core/scratch_array.h"
 #include "phi/generated/kernels/loss_scaling.h"
 #include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/cpu/loops/elementwise_loop.h"
@@ -58,9 +59,9 @@ struct Numerics {
   }
   /// Combines the statistics over the ranks that hold parts of the only input.
   void combine_all(const KernelContext& ctx, int ndim) {
-    DenseTensor counts = DenseTensor::empty({Dims{3}, DataType::INT64}, CPUPlace());
-    DenseTensor sums = DenseTensor::empty({Dims{1}, DataType::FLOAT64}, CPUPlace());
-    DenseTensor extremes = DenseTensor::empty({Dims{2}, DataType::FLOAT64}, CPUPlace());
+    DenseTensor counts = scratch_array({Dims{3}, DataType::INT64}, CPUPlace());
+    DenseTensor sums = scratch_array({Dims{1}, DataType::FLOAT64}, CPUPlace());
+    DenseTensor extremes = scratch_array({Dims{2}, DataType::FLOAT64}, CPUPlace());
     std::copy_n(std::array{nans, infinities, zeros}.data(), 3, counts.mutable_data<int64_t>());
     *sums.mutable_data<double>() = sum;
     std::copy_n(std::array{most, -least}.data(), 2, extremes.mutable_data<double>());
@@ -213,7 +214,7 @@ void CheckNumericsDry(const Context& ctx, const DenseTensor& tensor, const std::
                       const std::string&, int, int, const std::string&, DenseTensor*,
                       DenseTensor*) {
   const auto combine_some = [&](int64_t n, DataType dtype, CombineKind kind) {
-    DenseTensor values = DenseTensor::empty({Dims{n}, dtype}, ctx.place());
+    DenseTensor values = scratch_array({Dims{n}, dtype}, ctx.place());
     combine(ctx, 0, tensor.ndim(), kind, &values);
   };
   combine_some(3, DataType::INT64, CombineKind::kSum);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "phi/core/kernel_registry.h"
+#include "phi/core/scratch_array.h"
 #include "phi/kernels/cpu/device_primitives.h"
 #include "phi/kernels/cpu/reduction/loop_with_reduced.h"
 #include "phi/kernels/functors/norm_grad.h"
@@ -46,7 +47,7 @@ std::vector<double> dot_products(const CpuContext& ctx, const DenseTensor& x, co
                                  AxisSet axes) {
   using C = compute_t<T>;
   std::vector<double> sums = one_per_row(x.dims(), axes);
-  DenseTensor products = DenseTensor::empty({x.dims(), dtype_of<C>()}, ctx.place());
+  DenseTensor products = scratch_array({x.dims(), dtype_of<C>()}, ctx.place());
   binary_loop(x.data<T>(), y.data<T>(), products.mutable_data<C>(), x.numel(),
               [](C a, C b) { return a * b; });
   reduce<SumReducer<C>>(ctx, products.data<C>(), x.dims(), axes, sums.data(),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "phi/core/dense_tensor.h"
+#include "phi/core/scratch_array.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/real_type.h"
 #include "phi/kernels/templates/sum_over.h"
@@ -52,7 +53,7 @@ void broadcast_grad(const Context& ctx, const DenseTensor& x, const DenseTensor&
   const Dims& dims = out_grad.dims();
   if (grad->dims() == dims) return nary_loop<T>(ctx, {&x, &y, &out_grad}, grad, f);
   using C = compute_t<T>;
-  DenseTensor terms = DenseTensor::empty({dims, dtype_of<C>()}, ctx.place());
+  DenseTensor terms = scratch_array({dims, dtype_of<C>()}, ctx.place());
   broadcast_loop<T>(ctx, std::array{&x, &y, &out_grad}, terms.mutable_data<C>(), dims, f);
   sum_to<C, T>(ctx, terms.data<C>(), dims, grad);
 }

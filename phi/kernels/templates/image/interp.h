@@ -11,6 +11,7 @@
 
 #include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
+#include "phi/core/scratch_array.h"
 #include "phi/generated/kernels/interpolate.h"
 #include "phi/infermeta/interpolate.h"
 #include "phi/kernels/functors/convert_value.h"
@@ -121,7 +122,7 @@ void interpolate(const Context& ctx, const std::vector<ResamplePass<compute_t<T>
   for (const ResamplePass<C>& pass : passes) {
     const ResampleShape beside(dims, pass.dim);
     dims[pass.dim] = pass.taps.out;
-    DenseTensor to = DenseTensor::empty({dims, dtype_of<C>()}, ctx.place());
+    DenseTensor to = scratch_array({dims, dtype_of<C>()}, ctx.place());
     resample(ctx, pass.taps, beside.outer, beside.inner, from.data<C>(),
              to.template mutable_data<C>());
     from = to;
@@ -139,7 +140,7 @@ void interpolate_grad(const Context& ctx, const std::vector<ResamplePass<compute
   for (auto pass = passes.rbegin(); pass != passes.rend(); ++pass) {
     const ResampleShape beside(dims, pass->dim);
     dims[pass->dim] = pass->taps.in;
-    DenseTensor to = DenseTensor::empty({dims, dtype_of<C>()}, ctx.place());
+    DenseTensor to = scratch_array({dims, dtype_of<C>()}, ctx.place());
     resample_grad(ctx, pass->taps, beside.outer, beside.inner, from.data<C>(),
                   to.template mutable_data<C>());
     from = to;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "phi/core/dense_tensor.h"
+#include "phi/core/scratch_array.h"
 #include "phi/generated/kernels/norms.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/functors/convert_value.h"
@@ -42,7 +43,7 @@ void euclidean_norm(const Context& ctx, const DenseTensor& x, AxisSet axes, Out*
 template <typename T, typename Context, typename Out>
 void power_norm(const Context& ctx, const DenseTensor& x, AxisSet axes, double p, Out* out) {
   using C = compute_t<T>;
-  DenseTensor powers = DenseTensor::empty({x.dims(), dtype_of<C>()}, ctx.place());
+  DenseTensor powers = scratch_array({x.dims(), dtype_of<C>()}, ctx.place());
   convert(ctx, x.data<T>(), powers.mutable_data<C>(), x.numel());
   unary_loop(ctx, powers.data<C>(), powers.mutable_data<C>(), x.numel(),
              PowerOfMagnitude<C>{static_cast<C>(p)});

@@ -1,6 +1,7 @@
 // Sums and means. An empty `axis` means all tensor dims; a negative one counts from the end.
 #pragma once
 
+#include "phi/core/scratch_array.h"
 #include "phi/generated/kernels/reduction.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/templates/converted.h"
@@ -21,8 +22,7 @@ template <typename To, typename T, typename Context>
 void sum_as(const Context& ctx, const T* x, const Dims& dims, AxisSet axes, DenseTensor* out) {
   using Sum = std::conditional_t<std::is_integral_v<To>, int64_t, To>;
   constexpr bool kIsSum = std::is_same_v<Sum, To>;
-  DenseTensor sums =
-      kIsSum ? *out : DenseTensor::empty({out->dims(), dtype_of<Sum>()}, ctx.place());
+  DenseTensor sums = kIsSum ? *out : scratch_array({out->dims(), dtype_of<Sum>()}, ctx.place());
   reduce<SumReducer<To>>(ctx, x, dims, axes, sums.template mutable_data<Sum>(),
                          ConvertFunctor<Sum>());
   if constexpr (!kIsSum) convert(ctx, sums.data<Sum>(), out->mutable_data<To>(), out->numel());
@@ -64,7 +64,7 @@ struct IntegerMeanQuotient {
 template <typename T, typename Context>
 void integer_mean(const Context& ctx, const DenseTensor& x, AxisSet axes, DenseTensor* out) {
   const ShardBox where = ctx.input_box(0, x.dims());
-  DenseTensor sums = DenseTensor::empty({out->dims(), DataType::INT64}, ctx.place());
+  DenseTensor sums = scratch_array({out->dims(), DataType::INT64}, ctx.place());
   reduce<SumReducer<T>>(ctx, x.data<T>(), x.dims(), axes, sums.mutable_data<int64_t>(),
                         ConvertFunctor<int64_t>());
   combine_sums(ctx, axes, x.ndim(), &sums);
@@ -137,7 +137,7 @@ void ReduceAsKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) 
 /// For 8-bit and 16-bit integers, whose sums have the same dtype.
 template <typename T, typename Context>
 void WrappingReduceAsKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
-  DenseTensor sums = DenseTensor::empty({out->dims(), DataType::INT64}, ctx.place());
+  DenseTensor sums = scratch_array({out->dims(), DataType::INT64}, ctx.place());
   ReduceAsKernel<int32_t>(ctx, converted<int32_t, T>(ctx, x), &sums);
   convert(ctx, sums.data<int64_t>(), out->mutable_data<T>(), out->numel());
 }
