@@ -73,16 +73,21 @@ uint64_t attribute_of(cudaMemPool_t pool, cudaMemPoolAttr attribute) {
   return value;
 }
 
-TEST(Memory, PoolsKeepWhatTheirThresholdSays) {
-  Session gpu;
+cudaMemPool_t pool_that_keeps(uint64_t threshold) {
   cudaMemPoolProps props{};
   props.allocType = cudaMemAllocationTypePinned;
   props.location.type = cudaMemLocationTypeDevice;
   props.location.id = 0;
   cudaMemPool_t pool = nullptr;
   EXPECT_WORKS(cudaMemPoolCreate(&pool, &props));
-  uint64_t threshold = 6 * kMiB;
   EXPECT_WORKS(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold));
+  return pool;
+}
+
+TEST(Memory, PoolsKeepWhatTheirThresholdSays) {
+  Session gpu;
+  const uint64_t threshold = 6 * kMiB;
+  cudaMemPool_t pool = pool_that_keeps(threshold);
   void* memory = nullptr;
   EXPECT_WORKS(cudaMallocFromPoolAsync(&memory, 9 * kMiB, pool, gpu.stream));
   EXPECT_EQ(attribute_of(pool, cudaMemPoolAttrUsedMemCurrent), 9 * kMiB);
@@ -103,14 +108,7 @@ TEST(Memory, PoolsKeepWhatTheirThresholdSays) {
 
 TEST(Memory, AnAllocationTakesTheMemoryOfFreesBeforeItOnItsStream) {
   Session gpu;
-  cudaMemPoolProps props{};
-  props.allocType = cudaMemAllocationTypePinned;
-  props.location.type = cudaMemLocationTypeDevice;
-  props.location.id = 0;
-  cudaMemPool_t pool = nullptr;
-  EXPECT_WORKS(cudaMemPoolCreate(&pool, &props));
-  uint64_t keeps_all = UINT64_MAX;
-  EXPECT_WORKS(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keeps_all));
+  cudaMemPool_t pool = pool_that_keeps(UINT64_MAX);
   cudaStream_t other = nullptr;
   EXPECT_WORKS(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
   const auto allocate = [&](size_t size, cudaStream_t stream) {
