@@ -232,7 +232,7 @@ class Simulate(unittest.TestCase):
         example = (launch.SOURCE_DIR / "examples/llama_405b.yaml").read_text()
         rates = "matmul: {ops: [matmul], by: flops, points: [[1, 1e14]]}, bytes: {points: [[1, 1e12]]}"
         links = "links: [{name: node, size: 8, latency_us: 4, GBps: 200}, {name: network, latency_us: 9, GBps: 40}]"
-        machine = self.folder.write("gpus.yaml", f"{links}\nfamilies: {{bfloat16: {{{rates}}}, float32: {{{rates}}}}}\n")
+        machine = self.folder.write("gpus.yaml", f"device: gpu\n{links}\nfamilies: {{bfloat16: {{{rates}}}, float32: {{{rates}}}}}\n")
         prediction, outcome = self.simulate(example, "--world_size=16384", machine=machine)
         self.assertIn("16384 ranks of 16 classes, 18 recorded", outcome.output)
         self.assertEqual([entry["count"] for entry in prediction["ranks"]], [1024] * 16)
