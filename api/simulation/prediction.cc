@@ -69,8 +69,8 @@ std::string memory_line(const RankPrediction& own, std::ptrdiff_t rank) {
   if (own.reserved_bytes == 0) return "";
   const std::string process =
       own.process_bytes > 0 ? fmt::format(", its process {}", human_bytes(own.process_bytes)) : "";
-  return fmt::format("tensors of rank {} reserve {}{}\n", rank,
-                     human_bytes(own.reserved_bytes), process);
+  return fmt::format("tensors of rank {} reserve {}{}\n", rank, human_bytes(own.reserved_bytes),
+                     process);
 }
 
 std::string counted(size_t n, std::string_view what, std::string_view plural) {
