@@ -51,8 +51,8 @@ class Device {
   virtual std::byte* allocate(MemoryAccount& account, size_t nbytes) = 0;
   /// Frees memory that `allocate` returned for the same account and size.
   virtual void free(MemoryAccount& account, std::byte* memory, size_t nbytes) = 0;
-  /// The memory pool from which a device allocates for all accounts of the process, in bytes. On the
-  /// CPU there is none: each account has its own cache.
+  /// The memory pool from which a device allocates for all accounts of the process, in bytes. On
+  /// the CPU there is none: each account has its own cache.
   struct Pool {
     int64_t reserved = 0;       // obtained from the system, in use or cached
     int64_t peak_reserved = 0;  // maximum of `reserved` since the last reset_pool_peak
