@@ -14,7 +14,7 @@ using distributed::simulator::MachineModel;
 
 int64_t bytes_of_MiB(double MiB) { return std::llround(std::ceil(MiB * (1 << 20))); }
 
-// What tensors and kernels reserve; 0: unknown.
+// Bytes that tensors and kernels of a rank take from the system or from its GPU; 0 if unknown.
 int64_t reserved_bytes(const MachineModel& machine, const RankTotals& totals) {
   if (machine.scratch_MiB == 0) return 0;
   const int64_t scratch = bytes_of_MiB(machine.scratch_MiB);

@@ -24,7 +24,7 @@
 
 namespace phi::simulation {
 
-/// What a rank sends in all steps of the job, and the most that it holds.
+/// Bytes that a rank sends and receives in all steps of the job, and the most bytes that it holds.
 struct RankTotals {
   int64_t bytes_sent = 0;
   int64_t bytes_received = 0;

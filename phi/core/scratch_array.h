@@ -1,5 +1,5 @@
-// Arrays that a kernel needs while it runs. They are scratch memory, not tensors: they are part of
-// what is reserved, and not of MemoryStats::current, of which a dry run knows tensors only.
+// Arrays that a kernel needs while it runs. They count as reserved memory and not as tensors
+// (MemoryStats::current), so that a dry run, which runs no kernel, plans the same bytes of tensors.
 #pragma once
 
 #include "phi/common/place.h"

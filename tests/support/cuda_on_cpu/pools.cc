@@ -44,7 +44,7 @@ void queue_free(Gpu& device, const Arena::Allocation& allocation, cudaStream_t s
     pool->queued_frees[stream].untaken += allocation.size;
 }
 
-// What was taken of the memory is in use by others.
+// The part of the freed memory that later allocations took stays in use.
 void run_free(Gpu& device, const Arena::Allocation& allocation, cudaStream_t stream) {
   const std::lock_guard lock(device.mutex);
   CUmemPoolHandle_st* const pool = pool_of(allocation);

@@ -43,7 +43,7 @@ DenseTensor array_of(const std::vector<int64_t>& values) {
   return DenseTensor::from(std::span(values), {std::ssize(values)});
 }
 
-/// Where random sequences of `all` positions begin, and the end of the last one.
+/// Offsets of consecutive sequences of random lengths, from 0 to `all`.
 DenseTensor random_begins(int64_t count, int64_t all, std::mt19937& random) {
   std::vector<int64_t> begins{0, all};
   while (std::ssize(begins) <= count) begins.push_back(draw(random, 0, all));
